@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calls.c - calls.def expanded into data. */
+#include "policy/calls.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+
+#include "policy/numbers.h"
+
+#define N AW_ARG_NONE
+#define CWD AW_ARG_CWD
+#define FD AW_ARG_FD
+
+const struct aw_syscall aw_syscalls[] = {
+#define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                       \
+	[AW_SYS_##name] = {#name, AW_FX_##effect, dir, path, dir2, path2, flags,        \
+		AW_LAST_##last, __NR_##name},
+#include "policy/calls.def"
+};
+
+#undef N
+#undef CWD
+#undef FD
+
+static const char *const names[] = {
+#define AW_SYS(name, effect, dir, path, dir2, path2, flags, last) #name,
+#include "policy/calls.def"
+#define AW_FN(ret, name, params, args, sys, sysargs) #name,
+#define AW_HAND(name, effect, sys) #name,
+#include "policy/calls.def"
+};
+
+_Static_assert(sizeof(names) / sizeof(names[0]) == AW_CALL_COUNT, "one name an id");
+
+const char *aw_call_name(unsigned call)
+{
+	return call < AW_CALL_COUNT ? names[call] : "?";
+}
+
+int aw_syscall_by_number(long nr)
+{
+	for (int i = 0; i < AW_SYS_COUNT; i++)
+		if (aw_syscalls[i].nr == nr && nr >= 0)
+			return i;
+	return -1;
+}
+
+/* arch/x86/entry/syscalls/syscall_32.tbl */
+static const short i386_numbers[AW_SYS_COUNT] = {
+	[AW_SYS_open] = 5,
+	[AW_SYS_creat] = 8,
+	[AW_SYS_openat] = 295,
+	[AW_SYS_openat2] = 437,
+	[AW_SYS_open_by_handle_at] = 342,
+	[AW_SYS_open_tree] = 428,
+	[AW_SYS_unlink] = 10,
+	[AW_SYS_unlinkat] = 301,
+	[AW_SYS_rmdir] = 40,
+	[AW_SYS_rename] = 38,
+	[AW_SYS_renameat] = 302,
+	[AW_SYS_renameat2] = 353,
+	[AW_SYS_link] = 9,
+	[AW_SYS_linkat] = 303,
+	[AW_SYS_symlink] = 83,
+	[AW_SYS_symlinkat] = 304,
+	[AW_SYS_mkdir] = 39,
+	[AW_SYS_mkdirat] = 296,
+	[AW_SYS_mknod] = 14,
+	[AW_SYS_mknodat] = 297,
+	[AW_SYS_truncate] = 92,
+	[AW_SYS_chmod] = 15,
+	[AW_SYS_fchmod] = 94,
+	[AW_SYS_fchmodat] = 306,
+	[AW_SYS_fchmodat2] = 452,
+	[AW_SYS_chown] = 182,
+	[AW_SYS_lchown] = 16,
+	[AW_SYS_fchown] = 95,
+	[AW_SYS_fchownat] = 298,
+	[AW_SYS_utime] = 30,
+	[AW_SYS_utimes] = 271,
+	[AW_SYS_futimesat] = 299,
+	[AW_SYS_utimensat] = 320,
+	[AW_SYS_setxattr] = 226,
+	[AW_SYS_lsetxattr] = 227,
+	[AW_SYS_fsetxattr] = 228,
+	[AW_SYS_setxattrat] = 463,
+	[AW_SYS_removexattr] = 235,
+	[AW_SYS_lremovexattr] = 236,
+	[AW_SYS_fremovexattr] = 237,
+	[AW_SYS_removexattrat] = 466,
+	[AW_SYS_chdir] = 12,
+	[AW_SYS_fchdir] = 133,
+	[AW_SYS_chroot] = 61,
+	[AW_SYS_execve] = 11,
+	[AW_SYS_execveat] = 358,
+	[AW_SYS_connect] = 362,
+	[AW_SYS_bind] = 361,
+	[AW_SYS_sendto] = 369,
+	[AW_SYS_sendmsg] = 370,
+	[AW_SYS_sendmmsg] = 345,
+	[AW_SYS_stat] = 106,
+	[AW_SYS_lstat] = 107,
+	[AW_SYS_newfstatat] = 300,
+	[AW_SYS_statx] = 383,
+	[AW_SYS_access] = 33,
+	[AW_SYS_faccessat] = 307,
+	[AW_SYS_faccessat2] = 439,
+	[AW_SYS_readlink] = 85,
+	[AW_SYS_readlinkat] = 305,
+	[AW_SYS_statfs] = 99,
+	[AW_SYS_getxattr] = 229,
+	[AW_SYS_lgetxattr] = 230,
+	[AW_SYS_listxattr] = 232,
+	[AW_SYS_llistxattr] = 233,
+	[AW_SYS_io_uring_setup] = 425,
+	[AW_SYS_seccomp] = 354,
+	[AW_SYS_prctl] = 172,
+	[AW_SYS_unshare] = 310,
+	[AW_SYS_setns] = 346,
+	[AW_SYS_pivot_root] = 217,
+};
+
+/* Second i386 numbers of the same calls: 32-bit ids, 64-bit offsets and times. */
+static const struct {
+	short nr, row;
+} i386_more[] = {
+	{212, AW_SYS_chown},
+	{198, AW_SYS_lchown},
+	{207, AW_SYS_fchown},
+	{193, AW_SYS_truncate},
+	{195, AW_SYS_stat},
+	{196, AW_SYS_lstat},
+	{268, AW_SYS_statfs},
+	{412, AW_SYS_utimensat},
+};
+
+int aw_syscall_by_i386_number(long nr)
+{
+	if (nr < 0)
+		return -1;
+	for (int i = 0; i < AW_SYS_COUNT; i++)
+		if (i386_numbers[i] == nr)
+			return i;
+	for (size_t i = 0; i < sizeof(i386_more) / sizeof(i386_more[0]); i++)
+		if (i386_more[i].nr == nr)
+			return i386_more[i].row;
+	return -1;
+}
+
+enum aw_action aw_action_of_open(uint64_t flags)
+{
+	if (flags & O_PATH)
+		return AW_METADATA;
+	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)
+		return AW_CREATE;
+	if ((flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC)
+		return AW_WRITE;
+	return AW_READ;
+}
+
+enum aw_action aw_action_of_effect(enum aw_effect effect, uint64_t flags)
+{
+	static const unsigned char actions[] = {
+		[AW_FX_CREAT] = AW_CREATE,
+		[AW_FX_READ] = AW_READ,
+		[AW_FX_WRITE] = AW_WRITE,
+		[AW_FX_CREATE] = AW_CREATE,
+		[AW_FX_DELETE] = AW_DELETE,
+		[AW_FX_RENAME] = AW_RENAME,
+		[AW_FX_LINK] = AW_CREATE,
+		[AW_FX_SYMLINK] = AW_CREATE,
+		[AW_FX_CHDIR] = AW_READ,
+		[AW_FX_EXEC] = AW_EXEC,
+		[AW_FX_CONNECT] = AW_CONNECT,
+		[AW_FX_BIND] = AW_BIND,
+		[AW_FX_SENDTO] = AW_SEND,
+		[AW_FX_SENDMSG] = AW_SEND,
+		[AW_FX_SENDMMSG] = AW_SEND,
+		[AW_FX_LOOKUP] = AW_CONNECT,
+		[AW_FX_META] = AW_METADATA,
+	};
+
+	if (effect == AW_FX_OPEN || effect == AW_FX_HANDLE)
+		return aw_action_of_open(flags);
+	return effect < sizeof(actions) ? actions[effect] : AW_READ;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image.h - the compiled policy: one flat read-only block that answers questions.
+ *
+ * Offsets, no pointers: the same bytes are mapped by the supervisor and, at another
+ * address, by every watched process.  Any number of threads may ask.  Deciding neither
+ * allocates nor makes a system call nor uses more than 1 KB of stack, and is
+ * async-signal-safe; its time depends on the length of the path, not on the number of
+ * rules.  aw_image_check() must have accepted the bytes before anything else is called.
+ */
+#ifndef AW_POLICY_IMAGE_H
+#define AW_POLICY_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "policy/error.h"
+#include "policy/verdict.h"
+
+struct aw_image; /* the block itself; starts with magic, version and its own size */
+
+/* One rule as the log shows it; the strings point into the image. */
+struct aw_rule {
+	const char *file;  /* as given by the user */
+	uint32_t line;     /* from 1 */
+	const char *text;  /* the entry as written, "!" included */
+	const char *layer; /* system, global, agent, workspace, policy, built-in */
+};
+
+/* 0 when size bytes at image are a whole, consistent image of this version. */
+int aw_image_check(const void *image, size_t size, struct aw_error *err);
+
+/* Size in bytes, as its header says. */
+size_t aw_image_size(const struct aw_image *image);
+enum aw_mode aw_image_mode(const struct aw_image *image);
+
+/* True when some rule can answer AW_HIDE: only then is metadata worth watching. */
+bool aw_image_hides(const struct aw_image *image);
+
+/*
+ * The verdict for one absolute, normalised path (no "//", ".", "..", no trailing slash
+ * but for "/" itself) of len bytes; it need not be terminated.  AW_EXEC here judges the
+ * path alone, see aw_image_decide_exec().
+ */
+void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
+	const char *path, size_t len, struct aw_decision *ret);
+
+/*
+ * The verdict for running path with argc strings in argv (argv[0] included).  Exec needs
+ * the file's read verdict too; the stricter of both comes back.
+ */
+void aw_image_decide_exec(const struct aw_image *image, const char *path, size_t len,
+	const char *const *argv, size_t argc, struct aw_decision *ret);
+
+/* An Internet or Unix address to judge.  host is the name it was reached by, or NULL. */
+struct aw_address {
+	int family;             /* AF_INET, AF_INET6, AF_UNIX, or another one */
+	uint16_t port;          /* host byte order; 0 where there is none */
+	unsigned char bytes[16]; /* network order; 4 used for AF_INET */
+	const char *path;       /* AF_UNIX: resolved path, or "@name" when abstract */
+	size_t path_len;
+	const char *host;
+};
+
+/*
+ * The verdict for connect, bind (listen rules) or an addressed send.  IPv4-mapped IPv6
+ * is judged as IPv4.  Families other than the three are denied when network.default is
+ * deny, except AF_NETLINK and AF_UNSPEC, which are allowed.
+ */
+void aw_image_decide_address(const struct aw_image *image, enum aw_action action,
+	const struct aw_address *address, struct aw_decision *ret);
+
+/* The verdict for looking a name up: only a deny or ask entry by name can refuse it. */
+void aw_image_decide_host(
+	const struct aw_image *image, const char *host, struct aw_decision *ret);
+
+/* Fill *ret for a rule index from a decision; false for AW_NO_RULE or nonsense. */
+bool aw_image_rule(const struct aw_image *image, uint32_t rule, struct aw_rule *ret);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* image_net.c - may this address be spoken to, listened on, or looked up? */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "policy/glob.h"
+#include "policy/image_layout.h"
+
+#define HOST_MAX 255
+
+/* What a look-up finds: port -1 asks for rules on the name as such. */
+struct query {
+	const struct aw_image *image;
+	struct aw_matches *m;
+	int32_t port;
+};
+
+static bool port_fits(const struct query *q, const struct aw_image_net *net)
+{
+	const struct aw_image_entry *entries = aw_part_at(q->image, AW_PART_ENTRIES);
+
+	if (q->port < 0)
+		return entries[net->entry].negated ||
+		       (net->port_low == 0 && net->port_high == UINT16_MAX);
+	return net->port_low <= q->port && q->port <= net->port_high;
+}
+
+static void look_up(const struct query *q, enum aw_net_kind kind, unsigned prefix,
+	const void *key, size_t len)
+{
+	const struct aw_image_net *nets = aw_part_at(q->image, AW_PART_NETS);
+	const struct aw_image_entry *entries = aw_part_at(q->image, AW_PART_ENTRIES);
+	uint32_t hash = aw_net_hash(q->image->seed, kind, prefix, key, len), i, end;
+
+	aw_bucket(q->image, AW_PART_NET_BUCKETS, hash, &i, &end);
+	for (; i < end; i++)
+		if (nets[i].hash == hash && nets[i].kind == kind &&
+			nets[i].prefix == prefix && nets[i].key_len == len &&
+			memcmp(aw_image_bytes(q->image, nets[i].key), key, len) == 0 &&
+			port_fits(q, &nets[i]))
+			aw_matches_add(q->m, entries, nets[i].entry);
+}
+
+/* Kept apart, here and below, so that no frame is on the stack that is not needed. */
+__attribute__((noinline)) static void look_up_host(
+	const struct query *q, const char *host)
+{
+	char name[HOST_MAX + 1];
+	size_t len, i;
+
+	for (len = 0; host[len]; len++) {
+		if (len == HOST_MAX)
+			return;
+		name[len] = host[len];
+		if (name[len] >= 'A' && name[len] <= 'Z')
+			name[len] = (char)(name[len] - 'A' + 'a');
+	}
+	if (len > 1 && name[len - 1] == '.')
+		len--;
+	if (len == 0)
+		return;
+	look_up(q, AW_NET_HOST, 0, name, len);
+	for (i = 0; i + 1 < len; i++)
+		if (name[i] == '.')
+			look_up(q, AW_NET_BELOW, 0, name + i + 1, len - i - 1);
+}
+
+static void mask(unsigned char *bytes, size_t size, unsigned prefix)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		unsigned keep = prefix >= 8 * (i + 1) ? 8
+				: prefix > 8 * i      ? prefix - 8 * (unsigned)i
+						      : 0;
+
+		bytes[i] &= (unsigned char)(0xff00u >> keep);
+	}
+}
+
+static void look_up_prefixes(const struct query *q, enum aw_net_kind kind,
+	const uint32_t *used, const unsigned char *bytes, unsigned size)
+{
+	unsigned char key[16];
+	unsigned n;
+
+	memcpy(key, bytes, size);
+	for (n = 8 * size + 1; n-- > 0;) {
+		if (!(used[n / 32] & (1u << (n % 32))))
+			continue;
+		mask(key, size, n);
+		look_up(q, kind, n, key, size);
+	}
+}
+
+static void look_up_internet(const struct query *q, const struct aw_address *address)
+{
+	static const unsigned char mapped[12] = {
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	const unsigned char *bytes = address->bytes;
+
+	look_up(q, AW_NET_ANY, 0, "", 0);
+	if (address->host)
+		look_up_host(q, address->host);
+	if (address->family == AF_INET)
+		look_up_prefixes(q, AW_NET_IPV4, q->image->prefixes4, bytes, 4);
+	else if (memcmp(bytes, mapped, sizeof(mapped)) == 0)
+		look_up_prefixes(q, AW_NET_IPV4, q->image->prefixes4, bytes + 12, 4);
+	else
+		look_up_prefixes(q, AW_NET_IPV6, q->image->prefixes6, bytes, 16);
+}
+
+static void look_up_abstract(const struct query *q, const char *name, size_t len)
+{
+	const struct aw_image *image = q->image;
+	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);
+	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
+	const uint32_t *starts = aw_part_at(image, AW_PART_NET_BUCKETS);
+	uint32_t i = starts[image->parts[AW_PART_NET_BUCKETS].count - 1];
+
+	look_up(q, AW_NET_ABSTRACT, 0, name, len);
+	for (; i < image->parts[AW_PART_NETS].count; i++)
+		if (nets[i].kind == AW_NET_ABSTRACT_GLOB &&
+			aw_glob_match(aw_image_bytes(image, nets[i].key),
+				nets[i].key_len, name, len))
+			aw_matches_add(q->m, entries, nets[i].entry);
+}
+
+static void judge_listen(const struct aw_image *image, unsigned s,
+	const struct aw_matches *m, struct aw_decision *ret)
+{
+	const struct aw_image_stratum *stratum = &image->strata[s];
+	uint32_t rule;
+
+	if (aw_matches_hold(image, m, s, AW_LIST_NET_LISTEN, &rule))
+		aw_decision_add(ret, AW_ALLOW, rule);
+	else if (stratum->listen || stratum->network != AW_DEFAULT_ALLOW)
+		aw_decision_add(ret, AW_DENY, rule);
+}
+
+static void judge_connect(const struct aw_image *image, unsigned s,
+	const struct aw_matches *m, struct aw_decision *ret)
+{
+	uint32_t rule;
+
+	if (aw_matches_hold(image, m, s, AW_LIST_NET_DENY, &rule))
+		aw_decision_add(ret, AW_DENY, rule);
+	else if (aw_matches_hold(image, m, s, AW_LIST_NET_ASK, &rule))
+		aw_decision_add(ret, AW_ASK, rule);
+	else if (aw_matches_hold(image, m, s, AW_LIST_NET_ALLOW, &rule))
+		aw_decision_add(ret, AW_ALLOW, rule);
+	else if (image->strata[s].network != AW_DEFAULT_ALLOW)
+		aw_decision_add(ret, AW_DENY, AW_NO_RULE);
+}
+
+static void judge(const struct aw_image *image, enum aw_action action,
+	const struct aw_matches *m, struct aw_decision *ret)
+{
+	unsigned s;
+
+	for (s = 0; s < AW_STRATA; s++)
+		if (action == AW_BIND)
+			judge_listen(image, s, m, ret);
+		else
+			judge_connect(image, s, m, ret);
+}
+
+__attribute__((noinline)) static void decide_unix(const struct aw_image *image,
+	enum aw_action action, const struct aw_address *address,
+	struct aw_decision *ret)
+{
+	struct aw_decision files = {AW_ALLOW, AW_NO_RULE};
+	struct aw_matches m;
+	struct query q = {image, &m, 0};
+	unsigned s;
+
+	if (address->path_len == 0 || !address->path)
+		return; /* unnamed: nobody else can be meant */
+	if (address->path[0] == '/') {
+		aw_image_walk(image, address->path, address->path_len, &m);
+		for (s = 0; s < AW_STRATA; s++)
+			aw_image_judge_files(image, s, action, &m, &files);
+	} else {
+		memset(&m, 0xff, sizeof(m));
+		if (address->path[0] == '@')
+			look_up_abstract(&q, address->path + 1, address->path_len - 1);
+	}
+	judge(image, action, &m, ret);
+	aw_decision_add(ret, files.verdict, files.rule);
+}
+
+__attribute__((noinline)) static void decide_internet(const struct aw_image *image,
+	enum aw_action action, const struct aw_address *address,
+	struct aw_decision *ret)
+{
+	struct aw_matches m;
+	struct query q = {image, &m, address->port};
+
+	memset(&m, 0xff, sizeof(m));
+	look_up_internet(&q, address);
+	judge(image, action, &m, ret);
+}
+
+static bool denies_strange_families(const struct aw_image *image, int family)
+{
+	unsigned s;
+
+	if (family == AF_UNSPEC)
+		return false;
+#ifdef AF_NETLINK
+	if (family == AF_NETLINK)
+		return false;
+#endif
+	for (s = 0; s < AW_STRATA; s++)
+		if (image->strata[s].network != AW_DEFAULT_ALLOW)
+			return true;
+	return false;
+}
+
+void aw_image_decide_address(const struct aw_image *image, enum aw_action action,
+	const struct aw_address *address, struct aw_decision *ret)
+{
+	ret->verdict = AW_ALLOW;
+	ret->rule = AW_NO_RULE;
+	switch (address->family) {
+	case AF_UNIX:
+		decide_unix(image, action, address, ret);
+		return;
+	case AF_INET:
+	case AF_INET6:
+		decide_internet(image, action, address, ret);
+		return;
+	default:
+		if (denies_strange_families(image, address->family))
+			ret->verdict = AW_DENY;
+	}
+}
+
+void aw_image_decide_host(
+	const struct aw_image *image, const char *host, struct aw_decision *ret)
+{
+	struct aw_matches m;
+	struct query q = {image, &m, -1};
+	uint32_t rule;
+	unsigned s;
+
+	ret->verdict = AW_ALLOW;
+	ret->rule = AW_NO_RULE;
+	memset(&m, 0xff, sizeof(m));
+	look_up_host(&q, host);
+	for (s = 0; s < AW_STRATA; s++)
+		if (aw_matches_hold(image, &m, s, AW_LIST_NET_DENY, &rule))
+			aw_decision_add(ret, AW_DENY, rule);
+		else if (aw_matches_hold(image, &m, s, AW_LIST_NET_ASK, &rule))
+			aw_decision_add(ret, AW_ASK, rule);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load_internal.h - what the files of the loader share.
+ *
+ * One loader goes over all sources.  Mistakes are reported where they stand and reading
+ * goes on, so that all of them are seen; `failed` is for running out of memory.
+ */
+#ifndef AW_POLICY_LOAD_INTERNAL_H
+#define AW_POLICY_LOAD_INTERNAL_H
+
+#include "policy/compile.h"
+#include "policy/load.h"
+#include "policy/load_tree.h"
+
+/* Where a value outside the lists came from: "mode=enforce" at "system /etc/x:3". */
+struct aw_origin {
+	char *what, *where; /* owned */
+	struct aw_origin *next;
+};
+
+struct aw_loader {
+	const struct aw_policy_source *source;
+	const struct aw_policy_variables *variables;
+	struct aw_diagnostics *diagnostics;
+	enum aw_stratum stratum;
+	struct aw_draft draft;
+	struct aw_policy policy;
+	bool default_set[AW_STRATA][3]; /* filesystem, exec, network: default named */
+	bool rules_named;		/* a trusted file has rules of its own */
+	unsigned fixed;			/* scalars that the system layer has settled */
+	bool failed;
+};
+
+/* load_diag.c */
+void aw_report(struct aw_loader *l, const struct aw_node *at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void aw_warn(struct aw_loader *l, const struct aw_node *at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void aw_report_at(struct aw_loader *l, unsigned line, unsigned column, bool warning,
+	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* The word of words (NULL at the end) that text was probably meant to be, or NULL. */
+const char *aw_nearest(const char *text, const char *const *words);
+
+/* load_keys.c: maps whose keys are known. */
+enum {
+	AW_KEY_UNTRUSTED = 1, /* counts in an untrusted file too */
+	AW_KEY_LATER = 2,     /* not in this version */
+};
+
+struct aw_key {
+	const char *name;
+	void (*read)(struct aw_loader *l, const struct aw_node *value, int argument);
+	int argument;
+	unsigned flags;
+};
+
+/* Read a map; section is its name, or NULL for the document.  keys end with no name. */
+void aw_keys_read(struct aw_loader *l, const struct aw_node *map, const char *section,
+	const struct aw_key *keys);
+
+/* The index of value among words, or -1 after an error. */
+int aw_word_read(
+	struct aw_loader *l, const struct aw_node *value, const char *const *words);
+
+/* False, after an error, when value is not a list of texts. */
+bool aw_list_check(struct aw_loader *l, const struct aw_node *value);
+
+/* load_sections.c */
+void aw_document_read(struct aw_loader *l, const struct aw_node *root);
+
+/* load_vars.c: expand variables; *ret is owned by the caller.  NULL after an error. */
+enum aw_expand {
+	AW_EXPAND_PLAIN,   /* a value: backslash only before "$" and itself */
+	AW_EXPAND_PATTERN, /* a pattern: values are quoted, backslashes stay */
+};
+
+char *aw_expand(struct aw_loader *l, const struct aw_node *at, const char *text,
+	enum aw_expand how);
+/* The value of an environment variable, or NULL when it is unset or empty. */
+const char *aw_environment(const char *name, size_t len);
+
+/* load_paths.c: an absolute, normalised path pattern; NULL after an error. */
+char *aw_pattern_read(struct aw_loader *l, const struct aw_node *at, const char *text);
+/* False, after an error, when a pattern within one component is malformed. */
+bool aw_glob_check(
+	struct aw_loader *l, const struct aw_node *at, const char *text, size_t len);
+
+/* One entry of a list: argument is an enum aw_list. */
+void aw_path_list_read(struct aw_loader *l, const struct aw_node *value, int list);
+void aw_exec_list_read(struct aw_loader *l, const struct aw_node *value, int list);
+void aw_net_list_read(struct aw_loader *l, const struct aw_node *value, int list);
+
+/* A new entry of the draft with text, place and "!" filled in; *ret_rest is behind it.
+ */
+struct aw_draft_entry *aw_entry_add(struct aw_loader *l, const struct aw_node *at,
+	enum aw_list list, const char **ret_rest);
+
+/* load_env.c */
+void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_unset_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_set_read(struct aw_loader *l, const struct aw_node *value, int argument);
+
+/* load_builtin.c: what holds without a word in any file. */
+void aw_builtin_add(struct aw_loader *l);
+
+/* load_print.c */
+void aw_origin_add(struct aw_loader *l, const struct aw_node *at, const char *key,
+	const char *value);
+
+/* strdup that marks the loader as failed. */
+char *aw_copy(struct aw_loader *l, const char *text);
+
+#endif

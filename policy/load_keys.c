@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load_keys.c - maps with known keys, words from a list, lists of texts. */
+#include <string.h>
+
+#include "policy/load_internal.h"
+
+#define KEYS_MAX 40
+
+static const char *kind_name(const struct aw_node *node)
+{
+	switch (node->kind) {
+	case AW_NODE_LIST:
+		return "a list";
+	case AW_NODE_MAP:
+		return "a map";
+	default:
+		return node->text[0] ? "a text" : "nothing";
+	}
+}
+
+static void unknown_key(struct aw_loader *l, const struct aw_node *key,
+	const char *section, const struct aw_key *keys)
+{
+	const char *names[KEYS_MAX + 1], *nearest;
+	size_t i;
+
+	for (i = 0; keys[i].name && i < KEYS_MAX; i++)
+		names[i] = keys[i].name;
+	names[i] = NULL;
+	nearest = aw_nearest(key->text, names);
+	aw_report(l, key, "unknown key '%.60s'%s%s%s%s%s%s", key->text,
+		section ? " in '" : "", section ? section : "", section ? "'" : "",
+		nearest ? "; did you mean '" : "", nearest ? nearest : "",
+		nearest ? "'?" : "");
+}
+
+static void read_key(struct aw_loader *l, const struct aw_key *key,
+	const struct aw_node *name, const struct aw_node *value, const char *section)
+{
+	if (l->source->trust == AW_UNTRUSTED && !(key->flags & AW_KEY_UNTRUSTED)) {
+		aw_warn(l, name, "'%s%s%s' is ignored: this file is not trusted",
+			section ? section : "", section ? "." : "", key->name);
+		return;
+	}
+	if (key->flags & AW_KEY_LATER) {
+		aw_report(l, name, "'%s%s%s' is not available in this version yet",
+			section ? section : "", section ? "." : "", key->name);
+		return;
+	}
+	key->read(l, value, key->argument);
+}
+
+void aw_keys_read(struct aw_loader *l, const struct aw_node *map, const char *section,
+	const struct aw_key *keys)
+{
+	const struct aw_node *seen[KEYS_MAX] = {NULL};
+	size_t i, k;
+
+	if (map->kind != AW_NODE_MAP) {
+		aw_report(l, map, "expected a map of keys and values%s%s, not %s",
+			section ? " for " : "", section ? section : "", kind_name(map));
+		return;
+	}
+	for (i = 0; i < map->count; i += 2) {
+		const struct aw_node *name = map->items[i];
+
+		if (name->kind != AW_NODE_TEXT) {
+			aw_report(l, name, "expected a key, not %s", kind_name(name));
+			continue;
+		}
+		for (k = 0; keys[k].name && strcmp(keys[k].name, name->text) != 0; k++)
+			;
+		if (!keys[k].name) {
+			unknown_key(l, name, section, keys);
+		} else if (seen[k]) {
+			aw_report(l, name,
+				"'%s' stands here a second time, after line %u",
+				name->text, seen[k]->line);
+		} else {
+			seen[k] = name;
+			read_key(l, &keys[k], name, map->items[i + 1], section);
+		}
+	}
+}
+
+int aw_word_read(
+	struct aw_loader *l, const struct aw_node *value, const char *const *words)
+{
+	char all[256] = "";
+	const char *nearest;
+	size_t used = 0;
+	int i;
+
+	if (value->kind != AW_NODE_TEXT) {
+		aw_report(l, value, "expected one word, not %s", kind_name(value));
+		return -1;
+	}
+	for (i = 0; words[i]; i++) {
+		if (strcmp(words[i], value->text) == 0)
+			return i;
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+			i == 0	       ? ""
+			: words[i + 1] ? ", "
+				       : " or ",
+			words[i]);
+	}
+	nearest = aw_nearest(value->text, words);
+	if (nearest)
+		aw_report(l, value, "'%.60s' is not one of %s; did you mean '%s'?",
+			value->text, all, nearest);
+	else
+		aw_report(l, value, "'%.60s' is not one of %s", value->text, all);
+	return -1;
+}
+
+bool aw_list_check(struct aw_loader *l, const struct aw_node *value)
+{
+	if (value->kind == AW_NODE_LIST)
+		return true;
+	if (value->kind == AW_NODE_TEXT && value->text[0])
+		aw_report(l, value, "expected a list; did you mean [\"%.200s\"]?",
+			value->text);
+	else
+		aw_report(l, value, "expected a list, not %s", kind_name(value));
+	return false;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * numbers.h - system call numbers that this architecture or these headers do not have.
+ *
+ * Numbers at and above 424 are the same everywhere (kernel: asm-generic/unistd.h), so a
+ * header that is too old can be helped; older calls that are missing are -1.
+ */
+#ifndef AW_POLICY_NUMBERS_H
+#define AW_POLICY_NUMBERS_H
+
+#include <asm/unistd.h>
+
+#ifndef __NR_open
+#define __NR_open -1
+#endif
+#ifndef __NR_creat
+#define __NR_creat -1
+#endif
+#ifndef __NR_unlink
+#define __NR_unlink -1
+#endif
+#ifndef __NR_rmdir
+#define __NR_rmdir -1
+#endif
+#ifndef __NR_rename
+#define __NR_rename -1
+#endif
+#ifndef __NR_renameat
+#define __NR_renameat -1
+#endif
+#ifndef __NR_link
+#define __NR_link -1
+#endif
+#ifndef __NR_symlink
+#define __NR_symlink -1
+#endif
+#ifndef __NR_mkdir
+#define __NR_mkdir -1
+#endif
+#ifndef __NR_mknod
+#define __NR_mknod -1
+#endif
+#ifndef __NR_chmod
+#define __NR_chmod -1
+#endif
+#ifndef __NR_chown
+#define __NR_chown -1
+#endif
+#ifndef __NR_lchown
+#define __NR_lchown -1
+#endif
+#ifndef __NR_utime
+#define __NR_utime -1
+#endif
+#ifndef __NR_utimes
+#define __NR_utimes -1
+#endif
+#ifndef __NR_futimesat
+#define __NR_futimesat -1
+#endif
+#ifndef __NR_stat
+#define __NR_stat -1
+#endif
+#ifndef __NR_lstat
+#define __NR_lstat -1
+#endif
+#ifndef __NR_access
+#define __NR_access -1
+#endif
+#ifndef __NR_readlink
+#define __NR_readlink -1
+#endif
+#ifndef __NR_fchmodat2
+#define __NR_fchmodat2 452
+#endif
+#ifndef __NR_setxattrat
+#define __NR_setxattrat 463
+#endif
+#ifndef __NR_removexattrat
+#define __NR_removexattrat 466
+#endif
+#ifndef __NR_newfstatat
+#define __NR_newfstatat -1
+#endif
+#ifndef __NR_faccessat2
+#define __NR_faccessat2 439
+#endif
+#ifndef __NR_openat2
+#define __NR_openat2 437
+#endif
+#ifndef __NR_open_tree
+#define __NR_open_tree 428
+#endif
+#ifndef __NR_io_uring_setup
+#define __NR_io_uring_setup -1
+#endif
+#ifndef __NR_seccomp
+#define __NR_seccomp -1
+#endif
+#ifndef __NR_statx
+#define __NR_statx -1
+#endif
+#ifndef __NR_execveat
+#define __NR_execveat -1
+#endif
+#ifndef __NR_renameat2
+#define __NR_renameat2 -1
+#endif
+#ifndef __NR_sendmmsg
+#define __NR_sendmmsg -1
+#endif
+
+#endif

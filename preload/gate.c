@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate.c - the hot path: one open, decided and logged in the process. */
+#include "preload/gate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+
+#include "policy/path.h"
+#include "preload/arch.h"
+#include "preload/find.h"
+#include "preload/text.h"
+
+#ifndef RESOLVE_NO_SYMLINKS
+#define RESOLVE_NO_SYMLINKS 0x04
+#endif
+
+/* What the kernel keeps of open(2)'s flags (fs/fcntl.h, VALID_OPEN_FLAGS). */
+#define OPEN_FLAGS                                                                      \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK |    \
+		O_SYNC | O_DSYNC | O_ASYNC | O_DIRECT | 0100000 | O_DIRECTORY |         \
+		O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH | O_TMPFILE)
+#define PATH_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
+
+/* openat2(2) refuses what open(2) ignores: reduce to what open would have used. */
+static void reduce(int flags, unsigned mode, struct open_how *how)
+{
+	how->flags = (unsigned)(flags & OPEN_FLAGS);
+	if (how->flags & O_PATH)
+		how->flags &= PATH_FLAGS;
+	how->mode = 0;
+	if (how->flags & O_CREAT || (how->flags & O_TMPFILE) == O_TMPFILE)
+		how->mode = mode & 07777;
+	how->resolve = RESOLVE_NO_SYMLINKS;
+}
+
+/* "/proc/self/fd/N" read as a directory's name; 0 when it has none. */
+static size_t descriptor_name(int fd, char *to, size_t size)
+{
+	char link[40];
+	size_t n = aw_text_copy(link, sizeof(link), "/proc/self/fd/");
+	long len;
+
+	if (fd < 0)
+		return 0;
+	aw_text_number(link + n, (unsigned long)fd);
+	len = aw_gated(__NR_readlinkat, AT_FDCWD, link, to, size - 1);
+	if (len <= 0 || to[0] != '/')
+		return 0;
+	to[len] = '\0';
+	if (len > 10 && aw_text_equal(to + len - 10, " (deleted)"))
+		return 0;
+	return (size_t)len;
+}
+
+/* The lexical absolute path in scratch->path; its length, 0 when only the kernel knows. */
+static size_t lexical(struct aw_self *self, struct aw_scratch *scratch, int dir,
+	const char *path, size_t len)
+{
+	size_t base = 1;
+
+	scratch->base[0] = '/';
+	if (path[0] != '/') {
+		if (dir == AT_FDCWD)
+			base = aw_cwd(self, scratch->base, sizeof(scratch->base));
+		else
+			base = descriptor_name(dir, scratch->base, sizeof(scratch->base));
+		if (!base)
+			return 0;
+	}
+	return aw_path_join(
+		scratch->base, base, path, len, scratch->path, sizeof(scratch->path));
+}
+
+static bool put(struct aw_ring *ring, const struct aw_record *head,
+	const void *const parts[5], struct aw_ticket *ret)
+{
+	while (!aw_ring_put(ring, head, parts, AW_REC_PENDING, 0, ret))
+		if (!aw_ring_wait(ring))
+			return false;
+	aw_ring_pushed(ring);
+	return true;
+}
+
+/* Decide on what is in scratch and commit the record; false: let the kernel layer see it. */
+static bool decide_and_log(struct aw_self *self, enum aw_call call, int flags,
+	struct aw_scratch *scratch, size_t len, const char *raw, size_t raw_len,
+	struct aw_ticket *ticket)
+{
+	struct aw_record head = {.ts = aw_now(), .pid = self->pid, .call = (uint16_t)call};
+	const void *const parts[5] = {scratch->path, NULL, raw, NULL, NULL};
+	struct aw_decision decision;
+
+	head.action = (uint8_t)aw_action_of_open((unsigned)flags);
+	aw_image_decide_path(
+		aw_policy(), (enum aw_action)head.action, scratch->path, len, &decision);
+	head.verdict = (uint8_t)decision.verdict;
+	head.rule = decision.rule;
+	head.path_len = (uint16_t)len;
+	if (raw_len != len || memcmp(raw, scratch->path, len) != 0)
+		head.raw_len = (uint16_t)raw_len;
+	return put(atomic_load(&self->ring), &head, parts, ticket);
+}
+
+long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsigned mode)
+{
+	struct aw_scratch *scratch;
+	struct aw_ticket ticket;
+	struct aw_self *self;
+	struct open_how how;
+	size_t len;
+	long raw_len, ret;
+	bool logged;
+
+	if (aw_is_vfork_child() || !(self = aw_self()) || aw_work() != AW_WORK_FAST ||
+		atomic_load_explicit(&atomic_load(&self->ring)->plain, memory_order_relaxed) ||
+		!aw_real_is_libc(call))
+		return AW_PASS;
+	raw_len = aw_string_length(self, path, AW_PATH_MAX);
+	if (raw_len <= 0 || !(scratch = aw_scratch_claim(self)))
+		return AW_PASS;
+	len = lexical(self, scratch, dir, path, (size_t)raw_len);
+	logged = len && decide_and_log(self, call, flags, scratch, len, path,
+				(size_t)raw_len, &ticket);
+	aw_scratch_release(self, scratch);
+	if (!logged)
+		return AW_PASS;
+
+	reduce(flags, mode, &how);
+	ret = aw_gated(__NR_openat2, dir, path, &how, sizeof(how));
+	if (ret == -ELOOP || ret == -ENOSYS || ret == -EFAULT) {
+		aw_ring_result(&ticket, AW_REC_VOID, 0);
+		return AW_PASS; /* a symbolic link: the kernel layer finds where it leads */
+	}
+	aw_ring_result(&ticket, AW_REC_DONE, ret < 0 ? (unsigned)-ret : 0);
+	return ret;
+}

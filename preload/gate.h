@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate.h - one door for every watched call.
+ *
+ * Rules for all of preload/: no malloc, no stdio, no lock held across a call, errno
+ * untouched when a call is allowed, no flag that means "allow", no descriptor kept, nothing
+ * read from a pointer of the program's that might fault.  Only names of calls.def leave
+ * the library.  Our own system calls are raw, so a signal handler may come in at any point.
+ *
+ * What a wrapper does depends on aw_work():
+ *   FAST     opens go through aw_fast_open(); everything else is libc's own call, which the
+ *            kernel layer sees
+ *   KERNEL   libc's own call
+ *   PRELOAD  aw_enter() judges and logs, libc's own call, aw_leave() adds the result
+ */
+#ifndef AW_PRELOAD_GATE_H
+#define AW_PRELOAD_GATE_H
+
+#include <stdbool.h>
+
+#include "policy/calls.h"
+#include "policy/ring.h"
+#include "preload/self.h"
+
+/* A second name for a wrapper of this file, whatever types a header gives it. */
+#define AW_SAME(name, of) __asm__(".globl " #name "\n.set " #name ", " #of "\n")
+
+/* aw_fast_open() did not do it: make libc's call. */
+#define AW_PASS (-100000L)
+
+/*
+ * Decide, log and open through the gate page.  Returns a descriptor, a negative errno, or
+ * AW_PASS.  call is the function's id, for the log.
+ */
+long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsigned mode);
+
+/* One judged call on its way. */
+struct aw_passage {
+	struct aw_ticket ticket;
+	int denied; /* errno to fail with; 0: go on */
+};
+
+/*
+ * PRELOAD only (a no-op otherwise): judge and log a call.  sys is its row, args its six
+ * system call arguments.  False: refused, errno is set.
+ */
+bool aw_enter_slow(
+	enum aw_call call, int sys, const long args[6], struct aw_passage *ret);
+
+static inline bool aw_enter(
+	enum aw_call call, int sys, const long args[6], struct aw_passage *ret)
+{
+	ret->ticket.ring = NULL;
+	if (__builtin_expect(aw_work() != AW_WORK_PRELOAD, 1))
+		return true;
+	return aw_enter_slow(call, sys, args, ret);
+}
+
+/* The call is back; failed true takes its errno. */
+static inline void aw_leave(const struct aw_passage *passage, bool failed)
+{
+	if (passage->ticket.ring)
+		aw_ring_result(&passage->ticket, AW_REC_DONE,
+			failed ? (unsigned)*aw_errno() : 0);
+}
+
+/* PRELOAD: an exec with its vector goes over the socket.  False: refused, errno is set. */
+bool aw_enter_exec(enum aw_call call, int dir, const char *path, int how, char *const *argv);
+
+/* A name is looked up; logged in every engine that has a ring. */
+bool aw_enter_lookup(enum aw_call call, const char *host, const char *service);
+
+#endif

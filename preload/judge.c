@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * judge.c - the preload engine: no kernel layer, so every wrapper judges and logs here.
+ */
+#include "preload/gate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <linux/openat2.h>
+
+#include "policy/path.h"
+#include "preload/arch.h"
+#include "preload/socket.h"
+#include "preload/text.h"
+
+/* What one call is about, built in scratch memory. */
+struct subject {
+	struct aw_record head;
+	const void *parts[5]; /* path, path2, raw, raw2, address */
+};
+
+static size_t link_text(const char *link, char *to, size_t size)
+{
+	long len = aw_raw(__NR_readlinkat, AT_FDCWD, link, to, size - 1);
+
+	if (len <= 0 || to[0] != '/')
+		return 0;
+	to[len] = '\0';
+	return (size_t)len;
+}
+
+/* The kernel's own name for a descriptor. */
+static size_t name_of(int fd, char *to, size_t size)
+{
+	char link[40];
+	size_t n = aw_text_copy(link, sizeof(link), "/proc/self/fd/");
+
+	if (fd == AT_FDCWD)
+		return link_text("/proc/self/cwd", to, size);
+	if (fd < 0)
+		return 0;
+	aw_text_number(link + n, (unsigned long)fd);
+	return link_text(link, to, size);
+}
+
+/* Open with O_PATH, ask the kernel for the name, close. */
+static size_t name_by_opening(int dir, const char *path, bool follow, char *to, size_t size)
+{
+	long fd = aw_raw(__NR_openat, dir, path,
+		O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
+	size_t len;
+
+	if (fd < 0)
+		return 0;
+	len = name_of((int)fd, to, size);
+	aw_raw(__NR_close, fd);
+	return len;
+}
+
+/* Resolve the parent and keep the last component, which need not exist. */
+static size_t name_by_parent(int dir, const char *path, size_t len,
+	struct aw_scratch *scratch, char *to, size_t size)
+{
+	size_t cut = len, base;
+
+	while (cut && path[cut - 1] == '/')
+		cut--;
+	while (cut && path[cut - 1] != '/')
+		cut--;
+	if (!cut) {
+		base = name_of(dir, scratch->base, sizeof(scratch->base));
+	} else {
+		memcpy(to, path, cut);
+		to[cut] = '\0';
+		base = name_by_opening(
+			dir, to, true, scratch->base, sizeof(scratch->base));
+	}
+	if (!base)
+		return 0;
+	return aw_path_join(scratch->base, base, path + cut, len - cut, to, size);
+}
+
+/* No such directory, or no /proc: the text alone. */
+static size_t name_by_text(int dir, const char *path, size_t len,
+	struct aw_scratch *scratch, char *to, size_t size)
+{
+	size_t base = 1;
+
+	scratch->base[0] = '/';
+	if (path[0] != '/')
+		base = name_of(dir, scratch->base, sizeof(scratch->base));
+	return base ? aw_path_join(scratch->base, base, path, len, to, size) : 0;
+}
+
+static size_t resolve(struct aw_scratch *scratch, int dir, const char *path, size_t len,
+	bool follow, char *to, size_t size)
+{
+	size_t n = 0;
+
+	if (follow)
+		n = name_by_opening(dir, path, true, to, size);
+	if (!n)
+		n = name_by_parent(dir, path, len, scratch, to, size);
+	if (!n)
+		n = name_by_text(dir, path, len, scratch, to, size);
+	return n;
+}
+
+static int dir_argument(int8_t column, const long args[6])
+{
+	return column < 0 ? AT_FDCWD : (int)args[column];
+}
+
+/* Is a link in the last component followed? */
+static bool follows(const struct aw_syscall *row, const long args[6])
+{
+	long flags = row->flags >= 0 ? args[row->flags] : 0;
+
+	switch ((enum aw_last)row->last) {
+	case AW_LAST_F:
+	case AW_LAST_H:
+		return true;
+	case AW_LAST_K:
+		return false;
+	case AW_LAST_O:
+		return !(flags & O_NOFOLLOW) &&
+			(flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+	case AW_LAST_A:
+		return !(flags & AT_SYMLINK_NOFOLLOW);
+	case AW_LAST_L:
+		return flags & AT_SYMLINK_FOLLOW;
+	}
+	return true;
+}
+
+/* One end of a call: resolved into to, what was passed into *raw when that differs. */
+static bool path_end(struct aw_self *self, struct aw_scratch *scratch, int dir,
+	const char *path, bool follow, char *to, uint16_t *ret_len, const void **raw,
+	uint16_t *raw_len)
+{
+	long len = aw_string_length(self, path, AW_PATH_MAX);
+	size_t n;
+
+	if (len < 0)
+		return false;
+	n = len ? resolve(scratch, dir, path, (size_t)len, follow, to, AW_PATH_MAX)
+		: name_of(dir, to, AW_PATH_MAX);
+	*ret_len = (uint16_t)n;
+	if (n != (size_t)len || memcmp(to, path, n) != 0) {
+		*raw = path;
+		*raw_len = (uint16_t)len;
+	}
+	return n != 0;
+}
+
+static bool files(struct aw_self *self, struct aw_scratch *scratch,
+	const struct aw_syscall *row, const long args[6], struct subject *s)
+{
+	int dir = dir_argument(row->dir, args);
+
+	s->parts[0] = scratch->path;
+	s->parts[1] = scratch->path2;
+	if (row->path == AW_ARG_FD || (row->effect == AW_FX_WRITE && !args[row->path])) {
+		s->head.path_len =
+			(uint16_t)name_of(dir, scratch->path, sizeof(scratch->path));
+		return s->head.path_len != 0;
+	}
+	if (!path_end(self, scratch, dir, (const char *)args[row->path], follows(row, args),
+		    scratch->path, &s->head.path_len, &s->parts[2], &s->head.raw_len))
+		return false;
+	if (row->path2 < 0 || row->effect == AW_FX_SYMLINK)
+		return true;
+	return path_end(self, scratch, dir_argument(row->dir2, args),
+		(const char *)args[row->path2], false, scratch->path2, &s->head.path2_len,
+		&s->parts[3], &s->head.raw2_len);
+}
+
+/* Copy a socket address; a Unix path is resolved as a file is. */
+static bool address(struct aw_self *self, struct aw_scratch *scratch, const void *from,
+	long len, struct subject *s)
+{
+	struct sockaddr_storage *copy = (void *)scratch->path2;
+	const struct sockaddr_un *un = (const void *)copy;
+
+	if (!from || len < 2 || len > (long)sizeof(*copy) || !aw_readable(self, from) ||
+		!aw_readable(self, (const char *)from + len - 1))
+		return false;
+	memset(copy, 0, sizeof(*copy) + 1);
+	memcpy(copy, from, (size_t)len);
+	s->parts[4] = copy;
+	s->head.address_len = (uint16_t)len;
+	if (copy->ss_family == AF_UNIX && len > 2 && un->sun_path[0]) {
+		s->parts[0] = scratch->path;
+		s->head.path_len = (uint16_t)resolve(scratch, AT_FDCWD, un->sun_path,
+			strlen(un->sun_path), true, scratch->path, sizeof(scratch->path));
+	}
+	return true;
+}
+
+static bool network(struct aw_self *self, struct aw_scratch *scratch, int effect,
+	const struct aw_syscall *row, const long args[6], struct subject *s)
+{
+	const struct msghdr *msg = (const struct msghdr *)args[row->path];
+
+	if (effect != AW_FX_SENDMSG && effect != AW_FX_SENDMMSG)
+		return address(
+			self, scratch, (const void *)args[row->path], args[row->flags], s);
+	/* struct mmsghdr starts with its msghdr: the first message stands for all */
+	if (!msg || !aw_readable(self, msg) || !msg->msg_name)
+		return false;
+	return address(self, scratch, msg->msg_name, (long)msg->msg_namelen, s);
+}
+
+static void to_address(const struct subject *s, struct aw_address *ret)
+{
+	const unsigned char *bytes = s->parts[4];
+	const struct sockaddr_un *un = s->parts[4];
+
+	*ret = (struct aw_address){.family = un->sun_family};
+	ret->port = (uint16_t)(bytes[2] << 8 | bytes[3]);
+	if (ret->family == AF_INET) {
+		memcpy(ret->bytes, bytes + 4, 4);
+	} else if (ret->family == AF_INET6) {
+		memcpy(ret->bytes, bytes + 8, 16);
+	} else if (ret->family == AF_UNIX) {
+		ret->port = 0;
+		ret->path = s->parts[0];
+		ret->path_len = s->head.path_len;
+	} else {
+		ret->port = 0;
+	}
+}
+
+static void decide(const struct aw_syscall *row, struct subject *s)
+{
+	const struct aw_image *image = aw_policy();
+	struct aw_decision first, second;
+	struct aw_address to;
+
+	if (s->head.address_len) {
+		to_address(s, &to);
+		aw_image_decide_address(image, (enum aw_action)s->head.action, &to, &first);
+	} else {
+		aw_image_decide_path(image, (enum aw_action)s->head.action, s->parts[0],
+			s->head.path_len, &first);
+	}
+	if (s->head.path2_len) {
+		aw_image_decide_path(image,
+			row->effect == AW_FX_RENAME ? AW_RENAME : AW_CREATE, s->parts[1],
+			s->head.path2_len, &second);
+		if (second.verdict > first.verdict)
+			first = second;
+	}
+	s->head.verdict = (uint8_t)first.verdict;
+	s->head.rule = first.rule;
+}
+
+static int refusal(enum aw_verdict verdict)
+{
+	return verdict == AW_HIDE ? ENOENT : EACCES;
+}
+
+/* The supervisor judges and logs; true when the call may be made. */
+static bool ask(const struct subject *s, int *ret_denied)
+{
+	struct aw_wire_head head = {.type = AW_WIRE_ASK,
+		.call = s->head.call,
+		.action = s->head.action,
+		.ts = s->head.ts,
+		.len = {s->head.path_len, s->head.path2_len, s->head.raw_len,
+			s->head.raw2_len, s->head.address_len}};
+	struct aw_wire_answer answer;
+
+	if (!aw_socket_ask(&head, s->parts, &answer)) {
+		*ret_denied = aw_session()->enforce ? EACCES : 0; /* fail closed */
+		return *ret_denied == 0;
+	}
+	*ret_denied = answer.refuse ? answer.err : 0;
+	return !answer.refuse;
+}
+
+/* Put the record; a full ring goes over the socket. */
+static void put(struct aw_self *self, const struct subject *s, struct aw_passage *ret)
+{
+	struct aw_ring *ring = atomic_load(&self->ring);
+	enum aw_record_state state = ret->denied ? AW_REC_DONE : AW_REC_PENDING;
+	int denied;
+
+	while (!aw_ring_put(ring, &s->head, s->parts, state, (unsigned)ret->denied,
+		&ret->ticket)) {
+		if (aw_ring_wait(ring))
+			continue;
+		ret->ticket.ring = NULL;
+		ask(s, &denied);
+		return;
+	}
+	aw_ring_pushed(ring);
+}
+
+static bool judge(struct aw_self *self, const struct aw_syscall *row, struct subject *s,
+	struct aw_passage *ret)
+{
+	const struct aw_page *page = aw_session();
+
+	if (page->ask)
+		return ask(s, &ret->denied);
+	decide(row, s);
+	if (s->head.verdict == AW_ASK && page->enforce)
+		return ask(s, &ret->denied);
+	if (row->effect == AW_FX_META && s->head.verdict != AW_HIDE)
+		return true; /* metadata: only what is hidden is worth a line */
+	if (page->enforce && s->head.verdict >= AW_DENY) {
+		ret->denied = refusal((enum aw_verdict)s->head.verdict);
+		s->head.flags |= AW_REC_REFUSED;
+	}
+	put(self, s, ret);
+	return !ret->denied;
+}
+
+static uint64_t open_flags(struct aw_self *self, const struct aw_syscall *row,
+	const long args[6])
+{
+	const struct open_how *how;
+
+	if (row->flags < 0)
+		return 0;
+	if (row->last != AW_LAST_H)
+		return (uint64_t)args[row->flags];
+	how = (const struct open_how *)args[row->flags];
+	return aw_readable(self, how) ? how->flags : 0;
+}
+
+static bool describe(struct aw_self *self, struct aw_scratch *scratch,
+	const struct aw_syscall *row, const long args[6], struct subject *s)
+{
+	s->head.action = (uint8_t)aw_action_of_effect(
+		(enum aw_effect)row->effect, open_flags(self, row, args));
+	if (row->effect >= AW_FX_CONNECT && row->effect <= AW_FX_SENDMMSG)
+		return network(self, scratch, row->effect, row, args, s);
+	return files(self, scratch, row, args, s);
+}
+
+bool aw_enter_slow(enum aw_call call, int sys, const long args[6], struct aw_passage *ret)
+{
+	const struct aw_syscall *row = &aw_syscalls[sys];
+	struct subject s = {.head = {.call = (uint16_t)call}};
+	struct aw_scratch *scratch;
+	struct aw_self *self;
+	bool allowed = true;
+
+	ret->denied = 0;
+	if (row->effect == AW_FX_META && !aw_session()->hides)
+		return true;
+	if (row->path == AW_ARG_NONE || !(self = aw_self()) ||
+		!(scratch = aw_scratch_claim(self)))
+		return true;
+	s.head.ts = aw_now();
+	s.head.pid = aw_is_vfork_child() ? (int)aw_raw(__NR_getpid) : self->pid;
+	if (describe(self, scratch, row, args, &s))
+		allowed = judge(self, row, &s, ret);
+	aw_scratch_release(self, scratch);
+	if (!allowed)
+		*aw_errno() = ret->denied;
+	return allowed;
+}
+
+/* argv as one block of terminated strings; NULL when it cannot be had. */
+static char *join_vector(char *const *argv, size_t *ret_len, size_t *ret_mapped)
+{
+	size_t len = 0, at = 0;
+	char *block;
+
+	for (size_t i = 0; argv && argv[i]; i++)
+		len += strlen(argv[i]) + 1;
+	if (len > AW_WIRE_MAX / 2)
+		len = AW_WIRE_MAX / 2;
+	*ret_mapped = len + 1;
+	block = (char *)aw_raw(
+		__NR_mmap, 0, len + 1, 3 /* read, write */, 0x22 /* private, anonymous */, -1, 0);
+	if ((long)block < 0 && (long)block > -4096)
+		return NULL;
+	for (size_t i = 0; argv && argv[i] && at < len; i++)
+		at += aw_text_copy(block + at, len - at, argv[i]) + 1;
+	*ret_len = at < len ? at : len;
+	return block;
+}
+
+bool aw_enter_exec(enum aw_call call, int dir, const char *path, int how, char *const *argv)
+{
+	const long args[6] = {dir, (long)path, 0, 0, how, 0};
+	struct subject s = {.head = {.call = (uint16_t)call}};
+	struct aw_wire_head head = {.type = AW_WIRE_EXEC, .call = (uint16_t)call,
+		.action = AW_EXEC};
+	struct aw_wire_answer answer = {0};
+	struct aw_scratch *scratch;
+	struct aw_self *self;
+	size_t len = 0, mapped;
+	char *vector;
+	bool sent = false;
+
+	if (aw_work() != AW_WORK_PRELOAD || !(self = aw_self()) ||
+		!(scratch = aw_scratch_claim(self)))
+		return true;
+	if (files(self, scratch, &aw_syscalls[AW_SYS_execveat], args, &s) &&
+		(vector = join_vector(argv, &len, &mapped))) {
+		s.parts[3] = vector;
+		head.ts = aw_now();
+		head.len[0] = s.head.path_len;
+		head.len[2] = s.head.raw_len;
+		head.len[3] = (uint32_t)len;
+		sent = aw_socket_ask(&head, s.parts, &answer);
+		aw_raw(__NR_munmap, vector, mapped);
+	}
+	aw_scratch_release(self, scratch);
+	if (sent ? !answer.refuse : !aw_session()->enforce)
+		return true;
+	*aw_errno() = sent ? answer.err : EACCES;
+	return false;
+}
+
+bool aw_enter_lookup(enum aw_call call, const char *host, const char *service)
+{
+	struct subject s = {.head = {.call = (uint16_t)call, .action = AW_CONNECT}};
+	struct aw_passage passage = {0};
+	struct aw_decision decision;
+	struct aw_self *self;
+	long host_len, service_len = 0;
+
+	if (aw_is_vfork_child() || aw_work() == AW_WORK_NONE || !host || !(self = aw_self()))
+		return true;
+	host_len = aw_string_length(self, host, 1024);
+	if (service)
+		service_len = aw_string_length(self, service, 256);
+	if (host_len < 0 || service_len < 0)
+		return true;
+	aw_image_decide_host(aw_policy(), host, &decision);
+	s.head.ts = aw_now();
+	s.head.pid = self->pid;
+	s.head.verdict = (uint8_t)decision.verdict;
+	s.head.rule = decision.rule;
+	s.head.raw_len = (uint16_t)host_len;
+	s.head.raw2_len = (uint16_t)service_len;
+	s.parts[2] = host;
+	s.parts[3] = service;
+	if (aw_session()->enforce && decision.verdict >= AW_DENY) {
+		passage.denied = EACCES;
+		s.head.flags |= AW_REC_REFUSED;
+	}
+	put(self, &s, &passage);
+	return !passage.denied;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * self.h - what the shim knows of the process it is in.
+ *
+ * One private page per process that the kernel wipes in a forked child
+ * (madvise(2), MADV_WIPEONFORK): a wiped page means "say hello first".  No descriptor is
+ * kept.  Everything here is async-signal-safe; nothing allocates or takes a lock.
+ */
+#ifndef AW_PRELOAD_SELF_H
+#define AW_PRELOAD_SELF_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/image.h"
+#include "policy/page.h"
+#include "policy/ring.h"
+
+#define AW_EXPORT __attribute__((visibility("default")))
+#define AW_PATH_MAX 4096
+
+/* Room to build one record in; claimed for the length of one decision. */
+struct aw_scratch {
+	char path[AW_PATH_MAX], path2[AW_PATH_MAX];
+	char base[AW_PATH_MAX];
+};
+
+#define AW_SCRATCHES 16
+
+struct aw_self {
+	_Atomic uint32_t state; /* 0 wiped, 1 saying hello, 2 ready, 3 not watched */
+	int32_t pid;
+	struct aw_ring *_Atomic ring;
+	_Atomic uint32_t scratch_used; /* a bit each */
+	_Atomic uintptr_t readable[16];  /* pages that could be read before */
+	/* Working directory: even sequence numbers are stable. */
+	_Atomic uint32_t cwd_sequence;
+	uint32_t cwd_generation;
+	uint32_t cwd_len; /* 0: not known */
+	char cwd[1024];
+};
+
+/*
+ * The process's state when it is watched, else NULL.  Says hello when that has not
+ * happened in this process.
+ */
+struct aw_self *aw_self(void);
+
+/* The session's control page, or NULL outside a session. */
+const struct aw_page *aw_session(void);
+
+/* The policy; valid while aw_session() is not NULL. */
+const struct aw_image *aw_policy(void);
+
+/* How to work just now. */
+enum aw_work aw_work(void);
+
+/* True in a vfork child, which shares our memory but is not us. */
+bool aw_is_vfork_child(void);
+
+/* Claim and give back room to build in; NULL when all is taken. */
+struct aw_scratch *aw_scratch_claim(struct aw_self *self);
+void aw_scratch_release(struct aw_self *self, struct aw_scratch *scratch);
+
+/* True when the byte at address can be read without a fault (rt_sigprocmask(2) trick). */
+bool aw_readable(struct aw_self *self, const void *address);
+
+/*
+ * Length of a string of at most max - 1 bytes, or -1 when it is longer or cannot be read.
+ */
+long aw_string_length(struct aw_self *self, const char *text, size_t max);
+
+/* Copy the working directory; its length, or 0 when it has no name. */
+size_t aw_cwd(struct aw_self *self, char *to, size_t size);
+
+/* The working directory has changed. */
+void aw_cwd_forget(void);
+
+/* Nanoseconds of CLOCK_REALTIME. */
+uint64_t aw_now(void);
+
+/* The C library's errno of this thread. */
+int *aw_errno(void);
+
+/* errno and -1 for a kernel answer that is an error. */
+long aw_answer(long kernel);
+
+/* After a put: wake the drainer when the ring fills up. */
+void aw_ring_pushed(const struct aw_ring *ring);
+
+/* The ring is full: wait a moment for room. False: there is still none. */
+bool aw_ring_wait(struct aw_ring *ring);
+
+#endif

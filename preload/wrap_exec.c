@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_exec.c - starting programs: the shim goes along into every child.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "preload/arch.h"
+#include "preload/environ.h"
+#include "preload/find.h"
+#include "preload/gate.h"
+#include "preload/text.h"
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#else
+#define OUR_MACHINE EM_AARCH64
+#endif
+
+/* The first bytes of a program, read through the gate; 0 when that cannot be done. */
+static size_t peek(const char *path, char *to, size_t size)
+{
+	long fd, n;
+
+	if (aw_work() != AW_WORK_FAST || aw_is_vfork_child() || !aw_self() ||
+		atomic_load(&atomic_load(&aw_self()->ring)->plain))
+		return 0;
+	fd = aw_gated(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (fd < 0)
+		return 0;
+	n = aw_raw(__NR_read, fd, to, size - 1);
+	aw_raw(__NR_close, fd);
+	if (n < 0)
+		n = 0;
+	to[n] = '\0';
+	return (size_t)n;
+}
+
+/* The interpreter of a "#!" line, cut out of head; NULL when there is none. */
+static char *interpreter(char *head)
+{
+	char *at = head + 2;
+
+	if (head[0] != '#' || head[1] != '!')
+		return NULL;
+	while (*at == ' ' || *at == '\t')
+		at++;
+	head = at;
+	while (*at && *at != ' ' && *at != '\t' && *at != '\n')
+		at++;
+	*at = '\0';
+	return *head ? head : NULL;
+}
+
+/* A program of another architecture, whose loader would complain about our library. */
+static bool is_foreign(const char *path)
+{
+	char head[256], name[256];
+	Elf64_Ehdr elf;
+
+	for (int depth = 0; depth < 4; depth++) {
+		size_t n = peek(path, head, sizeof(head));
+		char *next;
+
+		if (n >= 20 && memcmp(head, ELFMAG, SELFMAG) == 0) {
+			memcpy(&elf, head, 20);
+			return elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+				elf.e_machine != OUR_MACHINE;
+		}
+		if (n < 3 || !(next = interpreter(head)))
+			return false;
+		aw_text_copy(name, sizeof(name), next);
+		path = name;
+	}
+	return false;
+}
+
+/* Strings from first up to the NULL that ends them. */
+static size_t count(const char *first, va_list args)
+{
+	size_t n = 1;
+	va_list copy;
+
+	if (!first)
+		return 0;
+	va_copy(copy, args);
+	while (va_arg(copy, char *))
+		n++;
+	va_end(copy);
+	return n;
+}
+
+AW_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	int (*real)(const char *, char *const[], char *const[]);
+	struct aw_child_env env;
+	int ret;
+
+	if (!aw_enter_exec(AW_FN_execve, AT_FDCWD, path, 0, argv))
+		return -1;
+	*(void **)&real = aw_real(AW_FN_execve);
+	aw_child_env_make(envp, is_foreign(path), &env);
+	ret = real(path, argv, env.vector);
+	aw_child_env_release(&env);
+	return ret;
+}
+
+static int search(enum aw_call call, const char *file, char *const argv[], char *const envp[])
+{
+	int (*real)(const char *, char *const[], char *const[]);
+	struct aw_child_env env;
+	int ret;
+
+	if (!aw_enter_exec(call, AT_FDCWD, file, 0, argv))
+		return -1;
+	*(void **)&real = aw_real(AW_FN_execvpe);
+	aw_child_env_make(envp, false, &env);
+	ret = real(file, argv, env.vector);
+	aw_child_env_release(&env);
+	return ret;
+}
+
+AW_EXPORT int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, aw_environ());
+}
+
+AW_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return search(AW_FN_execvpe, file, argv, envp);
+}
+
+AW_EXPORT int execvp(const char *file, char *const argv[])
+{
+	return search(AW_FN_execvp, file, argv, aw_environ());
+}
+
+AW_EXPORT int execl(const char *path, const char *first, ...)
+{
+	va_list args;
+
+	va_start(args, first);
+	size_t n = count(first, args);
+	char *argv[n + 1];
+
+	argv[0] = (char *)first;
+	for (size_t i = 1; i <= n; i++)
+		argv[i] = va_arg(args, char *);
+	va_end(args);
+	return execve(path, argv, aw_environ());
+}
+
+AW_EXPORT int execlp(const char *file, const char *first, ...)
+{
+	va_list args;
+
+	va_start(args, first);
+	size_t n = count(first, args);
+	char *argv[n + 1];
+
+	argv[0] = (char *)first;
+	for (size_t i = 1; i <= n; i++)
+		argv[i] = va_arg(args, char *);
+	va_end(args);
+	return search(AW_FN_execlp, file, argv, aw_environ());
+}
+
+AW_EXPORT int execle(const char *path, const char *first, ...)
+{
+	va_list args;
+
+	va_start(args, first);
+	size_t n = count(first, args);
+	char *argv[n + 1];
+	char *const *envp;
+
+	argv[0] = (char *)first;
+	for (size_t i = 1; i <= n; i++)
+		argv[i] = va_arg(args, char *);
+	envp = va_arg(args, char *const *);
+	va_end(args);
+	return execve(path, argv, envp);
+}
+
+AW_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	int (*real)(int, char *const[], char *const[]);
+	struct aw_child_env env;
+	int ret;
+
+	if (!aw_enter_exec(AW_FN_fexecve, fd, "", AT_EMPTY_PATH, argv))
+		return -1;
+	*(void **)&real = aw_real(AW_FN_fexecve);
+	aw_child_env_make(envp, false, &env);
+	ret = real(fd, argv, env.vector);
+	aw_child_env_release(&env);
+	return ret;
+}
+
+AW_EXPORT int execveat(
+	int dir, const char *path, char *const argv[], char *const envp[], int how)
+{
+	int (*real)(int, const char *, char *const[], char *const[], int);
+	struct aw_child_env env;
+	int ret;
+
+	if (!aw_enter_exec(AW_FN_execveat, dir, path, how, argv))
+		return -1;
+	*(void **)&real = aw_real(AW_FN_execveat);
+	aw_child_env_make(envp, false, &env);
+	ret = real ? real(dir, path, argv, env.vector, how)
+		   : (int)aw_answer(aw_raw(
+			     __NR_execveat, dir, path, argv, env.vector, how));
+	aw_child_env_release(&env);
+	return ret;
+}
+
+static int spawn(enum aw_call call, pid_t *pid, const char *file,
+	const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+	char *const argv[], char *const envp[])
+{
+	int (*real)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+		const posix_spawnattr_t *, char *const[], char *const[]);
+	int saved = *aw_errno(), ret;
+	struct aw_child_env env;
+
+	if (!aw_enter_exec(call, AT_FDCWD, file, 0, argv)) {
+		ret = *aw_errno();
+		*aw_errno() = saved;
+		return ret;
+	}
+	*(void **)&real = aw_real(call);
+	aw_child_env_make(envp, call == AW_FN_posix_spawn && is_foreign(file), &env);
+	ret = real(pid, file, actions, attributes, argv, env.vector);
+	aw_child_env_release(&env);
+	return ret;
+}
+
+AW_EXPORT int posix_spawn(pid_t *pid, const char *path,
+	const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+	char *const argv[], char *const envp[])
+{
+	return spawn(AW_FN_posix_spawn, pid, path, actions, attributes, argv, envp);
+}
+
+AW_EXPORT int posix_spawnp(pid_t *pid, const char *file,
+	const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+	char *const argv[], char *const envp[])
+{
+	return spawn(AW_FN_posix_spawnp, pid, file, actions, attributes, argv, envp);
+}
+
+extern char **environ __attribute__((weak));
+
+/*
+ * system and popen hand the process's own environment to the shell.  When the program has
+ * taken the shim out of it, it is there for the length of the call.
+ */
+struct borrowed {
+	char **before;
+	struct aw_child_env env;
+};
+
+static void lend(struct borrowed *b)
+{
+	b->before = aw_environ();
+	aw_child_env_make(b->before, false, &b->env);
+	if (b->env.mapping && &environ)
+		environ = b->env.vector;
+}
+
+static void give_back(struct borrowed *b)
+{
+	if (b->env.mapping && &environ && environ == b->env.vector)
+		environ = b->before;
+	aw_child_env_release(&b->env);
+}
+
+AW_EXPORT int system(const char *command)
+{
+	char *const argv[] = {"sh", "-c", (char *)command, NULL};
+	int (*real)(const char *);
+	struct borrowed b;
+	int ret;
+
+	if (command && !aw_enter_exec(AW_FN_system, AT_FDCWD, "/bin/sh", 0, argv))
+		return -1;
+	*(void **)&real = aw_real(AW_FN_system);
+	lend(&b);
+	ret = real(command);
+	give_back(&b);
+	return ret;
+}
+
+AW_EXPORT FILE *popen(const char *command, const char *mode)
+{
+	char *const argv[] = {"sh", "-c", (char *)command, NULL};
+	FILE *(*real)(const char *, const char *);
+	struct borrowed b;
+	FILE *ret;
+
+	if (!aw_enter_exec(AW_FN_popen, AT_FDCWD, "/bin/sh", 0, argv))
+		return NULL;
+	*(void **)&real = aw_real(AW_FN_popen);
+	lend(&b);
+	ret = real(command, mode);
+	give_back(&b);
+	return ret;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drain.c - from ring records to log lines. */
+#include "supervisor/audit/drain.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "policy/calls.h"
+#include "supervisor/audit/address.h"
+
+enum {
+	SLEEP_LEAST_US = 500,
+	SLEEP_MOST_US = 20000,
+	PATIENCE_NS = 20000000, /* for the result of a call under way */
+	HOLE_NS = 2000000000,   /* for a reservation that is never committed */
+	BATCH = 4096,
+};
+
+struct aw_drain {
+	struct aw_watch *watch;
+	struct aw_notify *notify;
+	pthread_t thread;
+	_Atomic bool finish;
+	struct aw_taken taken; /* large, so not on a stack */
+	struct aw_rule rule;
+	char text[256];
+	uint64_t now;
+};
+
+static void lookup_event(struct aw_drain *drain, struct aw_event *event)
+{
+	const struct aw_taken *t = &drain->taken;
+	int port = 0;
+
+	event->host = (struct aw_text){t->raw, t->head.raw_len};
+	event->raw = (struct aw_text){NULL, 0};
+	event->raw2 = event->raw;
+	for (int i = 0; i < t->head.raw2_len && t->raw2[i] >= '0' && t->raw2[i] <= '9'; i++)
+		port = port * 10 + (t->raw2[i] - '0');
+	event->port = port && port < 65536 ? port : -1;
+}
+
+static void fill(struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
+{
+	const struct aw_taken *t = &drain->taken;
+	struct aw_decision decision = {(enum aw_verdict)t->head.verdict, t->head.rule};
+
+	*event = (struct aw_event){.kind = AW_EV_CALL, .ts = t->head.ts, .port = -1};
+	aw_watch_sign(event, who);
+	event->call = aw_call_name(t->head.call);
+	event->action = (enum aw_action)t->head.action;
+	event->path = (struct aw_text){t->path, t->head.path_len};
+	event->path2 = (struct aw_text){t->path2, t->head.path2_len};
+	event->raw = (struct aw_text){t->raw, t->head.raw_len};
+	event->raw2 = (struct aw_text){t->raw2, t->head.raw2_len};
+	aw_watch_judge(drain->watch, event, &decision, &drain->rule, true);
+	event->enforced = t->head.flags & AW_REC_REFUSED || drain->watch->enforce;
+	event->result_known = t->state == AW_REC_DONE;
+	event->result = (int)t->err;
+}
+
+static bool sane(const struct aw_record *head)
+{
+	return head->call < AW_CALL_COUNT && head->action < AW_ACTIONS &&
+		head->verdict <= AW_HIDE &&
+		head->address_len <= sizeof(struct sockaddr_storage);
+}
+
+/* A record carries the pid of a child that shares its parent's memory; believe only that. */
+static struct aw_who signer(
+	struct aw_drain *drain, const struct aw_who *owner, int32_t claimed)
+{
+	struct aw_who who;
+
+	if (claimed == owner->pid)
+		return *owner;
+	if (aw_processes_peek(drain->watch->tree, claimed, &who) && who.ppid == owner->pid)
+		return who;
+	who = *owner;
+	who.pid = claimed;
+	who.ppid = owner->pid;
+	return who;
+}
+
+static void log_record(struct aw_drain *drain, const struct aw_who *owner)
+{
+	const struct aw_record *head = &drain->taken.head;
+	struct aw_who who = signer(drain, owner, head->pid);
+	union aw_any_address any;
+	struct aw_event event;
+	struct aw_address to;
+
+	if (!sane(head)) {
+		aw_watch_warn(drain->watch, owner, "ring",
+			"a record in the ring of process %d makes no sense; left out",
+			owner->pid);
+		return;
+	}
+	fill(drain, &who, &event);
+	if (head->call == AW_FN_getaddrinfo)
+		lookup_event(drain, &event);
+	if (head->address_len) {
+		memset(&any, 0, sizeof(any));
+		memcpy(&any, drain->taken.address, head->address_len);
+		aw_address_describe(&any, head->address_len, event.path, drain->text,
+			sizeof(drain->text), &to, &event);
+		event.path = (struct aw_text){NULL, 0};
+	}
+	aw_watch_log(drain->watch, &event);
+}
+
+/* Writers that wait for room, and writers that have waited too often. */
+static void make_room(struct aw_reader *reader)
+{
+	struct aw_ring *ring = reader->ring;
+
+	if (!atomic_exchange(&ring->waiters, 0))
+		return;
+	syscall(SYS_futex, &ring->waiters, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+	if (reader->size < AW_RING_BIG)
+		atomic_store(&ring->retired, 1);
+}
+
+/* Is the record at the tail old enough that waiting for it makes no sense any more? */
+static bool is_stale(struct aw_drain *drain, struct aw_reader *reader, uint64_t limit)
+{
+	if (reader->stuck_at != reader->tail || !reader->stuck_since) {
+		reader->stuck_at = reader->tail;
+		reader->stuck_since = drain->now;
+		return false;
+	}
+	return drain->now - reader->stuck_since > limit;
+}
+
+static bool on_ring(void *ctx, const struct aw_who *who, struct aw_reader *reader, bool last)
+{
+	struct aw_drain *drain = ctx;
+	bool patient = !last, skip = last, busy = false;
+
+	for (int i = 0; (last || i < BATCH) && !reader->broken; i++) {
+		switch (aw_ring_take(reader, patient, skip, &drain->taken)) {
+		case AW_TAKE_RECORD:
+			busy = true;
+			log_record(drain, who);
+			patient = !last;
+			skip = last;
+			continue;
+		case AW_TAKE_WAIT:
+			if (patient && is_stale(drain, reader, PATIENCE_NS)) {
+				patient = false;
+				continue;
+			}
+			if (!skip && is_stale(drain, reader, HOLE_NS)) {
+				skip = true;
+				continue;
+			}
+			break;
+		case AW_TAKE_BROKEN:
+			reader->broken = true;
+			aw_watch_warn(drain->watch, who, "ring",
+				"the ring of process %d holds impossible numbers and is not "
+				"read any more; the kernel layer still sees it",
+				who->pid);
+			break;
+		case AW_TAKE_EMPTY:
+			break;
+		}
+		break;
+	}
+	make_room(reader);
+	return busy;
+}
+
+static void on_exit_seen(void *ctx, const struct aw_who *who, int status)
+{
+	struct aw_drain *drain = ctx;
+	struct aw_event event = {.kind = AW_EV_EXIT, .status = -1, .port = -1};
+	const char *name;
+
+	aw_watch_sign(&event, who);
+	if (status >= 0 && WIFEXITED(status)) {
+		event.status = WEXITSTATUS(status);
+	} else if (status >= 0 && WIFSIGNALED(status)) {
+		name = sigabbrev_np(WTERMSIG(status));
+		snprintf(drain->text, sizeof(drain->text), "SIG%s", name ? name : "?");
+		event.status_signal = drain->text;
+	}
+	aw_watch_log(drain->watch, &event);
+}
+
+static bool pass(struct aw_drain *drain)
+{
+	const struct aw_processes_visitor visitor = {on_ring, on_exit_seen, drain};
+	bool busy;
+
+	drain->now = aw_watch_now();
+	busy = aw_processes_visit(drain->watch->tree, &visitor);
+	aw_notify_settle(drain->notify);
+	aw_watch_flush(drain->watch);
+	return busy;
+}
+
+static void doze(struct aw_drain *drain, long us)
+{
+	struct timespec time = {0, us * 1000};
+	struct aw_page *page = atomic_load(&drain->watch->shared)->page;
+
+	atomic_store(&page->drowsy, 1);
+	if (!atomic_load(&drain->finish))
+		syscall(SYS_futex, &page->doorbell, FUTEX_WAIT, atomic_load(&page->doorbell),
+			&time, NULL, 0);
+	atomic_store(&page->drowsy, 0);
+}
+
+static void *run(void *arg)
+{
+	struct aw_drain *drain = arg;
+	long us = SLEEP_LEAST_US;
+
+	prctl(PR_SET_NAME, "aw-drain");
+	while (!atomic_load(&drain->finish)) {
+		us = pass(drain) ? SLEEP_LEAST_US : us * 2;
+		doze(drain, us > SLEEP_MOST_US ? (us = SLEEP_MOST_US) : us);
+	}
+	return NULL;
+}
+
+int aw_drain_start(struct aw_watch *watch, struct aw_notify *notify, struct aw_drain **ret,
+	struct aw_error *err)
+{
+	struct aw_drain *drain = calloc(1, sizeof(*drain));
+
+	if (!drain)
+		return aw_fail(err, ENOMEM, "starting the audit thread");
+	drain->watch = watch;
+	drain->notify = notify;
+	if (pthread_create(&drain->thread, NULL, run, drain) != 0) {
+		free(drain);
+		return aw_fail(err, EAGAIN, "starting the audit thread");
+	}
+	*ret = drain;
+	return 0;
+}
+
+void aw_drain_poke(struct aw_drain *drain)
+{
+	struct aw_page *page = atomic_load(&drain->watch->shared)->page;
+
+	atomic_fetch_add(&page->doorbell, 1);
+	syscall(SYS_futex, &page->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void aw_drain_finish(struct aw_drain *drain)
+{
+	if (!drain)
+		return;
+	atomic_store(&drain->finish, true);
+	aw_drain_poke(drain);
+	pthread_join(drain->thread, NULL);
+	drain->notify = NULL; /* its threads have ended */
+	while (pass(drain))
+		;
+	free(drain);
+}

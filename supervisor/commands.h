@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands.h - the commands that main() chooses from.
+ */
+#ifndef AW_SUPERVISOR_COMMANDS_H
+#define AW_SUPERVISOR_COMMANDS_H
+
+#include "supervisor/manual.h"
+#include "supervisor/options.h"
+#include "supervisor/policy_command.h"
+#include "supervisor/view/log.h"
+#include "supervisor/view/sessions.h"
+
+extern const struct aw_command aw_command_run;
+
+#endif

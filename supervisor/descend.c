@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* descend.c - all processes below one, from /proc. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/run.h"
+
+struct relation {
+	pid_t pid, ppid;
+	bool below;
+};
+
+static bool read_relation(const char *name, struct relation *ret)
+{
+	char path[64], text[512], *at;
+	AW_CLOSE int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || (n = read(fd, text, sizeof(text) - 1)) <= 0)
+		return false;
+	text[n] = '\0';
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	if (!at || at[1] != ' ' || at[2] == 'Z')
+		return false;
+	*ret = (struct relation){.pid = atoi(name), .ppid = atoi(at + 4)};
+	return true;
+}
+
+static struct relation *read_all(size_t *ret_count)
+{
+	AW_CLOSEDIR DIR *dir = opendir("/proc");
+	struct relation *all = NULL;
+	size_t count = 0, room = 0;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		if (count == room) {
+			size_t more = room ? room * 2 : 256;
+			struct relation *bigger = realloc(all, more * sizeof(*all));
+
+			if (!bigger)
+				break;
+			all = bigger;
+			room = more;
+		}
+		if (read_relation(entry->d_name, &all[count]))
+			count++;
+	}
+	*ret_count = count;
+	return all;
+}
+
+static bool is_below(const struct relation *all, size_t count, pid_t parent, pid_t root)
+{
+	if (parent == root)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (all[i].pid == parent)
+			return all[i].below;
+	return false;
+}
+
+size_t aw_signal_descendants(pid_t root, int signal)
+{
+	size_t count, hit = 0;
+	AW_FREE struct relation *all = read_all(&count);
+	bool more = true;
+
+	while (more) { /* parents need not come before their children */
+		more = false;
+		for (size_t i = 0; i < count; i++) {
+			if (all[i].below || !is_below(all, count, all[i].ppid, root))
+				continue;
+			all[i].below = more = true;
+			hit++;
+			kill(all[i].pid, signal);
+		}
+	}
+	return hit;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine.c - which engine this machine can do, best first. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervisor/run.h"
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+/* In a child of its own, since a filter cannot be taken off again; the errno, 0 for yes. */
+static int try_listener(unsigned flags)
+{
+	struct sock_filter code[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+	struct sock_fprog program = {1, code};
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			    SECCOMP_FILTER_FLAG_NEW_LISTENER | flags, &program) >= 0)
+			_exit(0);
+		_exit(errno);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
+		return EAGAIN;
+	return WEXITSTATUS(status);
+}
+
+static const char *reason(int err)
+{
+	if (err == EBUSY)
+		return "something outside, such as another agentwatch, already listens here";
+	if (err == EINVAL)
+		return "the kernel has no seccomp user notification (Linux 5.14 or later)";
+	return strerror(err);
+}
+
+int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error *err)
+{
+	int failed;
+
+	run->hybrid_flags = false;
+	run->engine = AW_PRELOAD;
+	if (wanted && strcmp(wanted, "preload") == 0)
+		return run->shim ? 0
+				 : aw_fail(err, ENOENT, "libagentwatch.so was not found");
+	failed = try_listener(SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+	run->hybrid_flags = failed == 0;
+	if (failed == EINVAL && run->policy.mode == AW_AUDIT)
+		failed = try_listener(0); /* before 5.19 a signal may repeat a call: audit only */
+	if (!failed) {
+		run->engine = run->shim && !(wanted && strcmp(wanted, "kernel") == 0)
+			? AW_HYBRID
+			: AW_KERNEL;
+		if (run->engine == AW_KERNEL && wanted && strcmp(wanted, "hybrid") == 0)
+			return aw_fail(err, ENOENT, "libagentwatch.so was not found");
+		return 0;
+	}
+	if (wanted && strcmp(wanted, "auto") != 0)
+		return aw_fail(err, failed, "engine %s cannot be used here: %s", wanted,
+			reason(failed));
+	if (!run->shim)
+		return aw_fail(err, failed,
+			"no engine: %s, and libagentwatch.so was not found", reason(failed));
+	return aw_fail(err, failed,
+		       "using engine preload, which does not see static programs and raw "
+		       "system calls: %s",
+		       reason(failed)),
+	       0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* environment.c - the command's environment: the policy's section, then the shim. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/run.h"
+
+extern char **environ;
+
+struct vector {
+	char **items; /* owned */
+	size_t count, room;
+};
+
+static bool push(struct vector *v, char *text)
+{
+	if (!text)
+		return false;
+	if (v->count + 1 >= v->room) {
+		size_t room = v->room ? v->room * 2 : 64;
+		char **items = realloc(v->items, room * sizeof(*items));
+
+		if (!items) {
+			free(text);
+			return false;
+		}
+		v->items = items;
+		v->room = room;
+	}
+	v->items[v->count++] = text;
+	v->items[v->count] = NULL;
+	return true;
+}
+
+static char *text_of(const char *name, const char *value, const char *more)
+{
+	char *text;
+
+	if (asprintf(&text, "%s=%s%s%s", name, value, more ? ":" : "", more ? more : "") < 0)
+		return NULL;
+	return text;
+}
+
+/* Replace or append NAME=...; text becomes owned. */
+static bool put(struct vector *v, const char *name, char *text)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < v->count && text; i++) {
+		if (strncmp(v->items[i], name, len) == 0 && v->items[i][len] == '=') {
+			free(v->items[i]);
+			v->items[i] = text;
+			return true;
+		}
+	}
+	return push(v, text);
+}
+
+static bool keep(const struct aw_policy *policy, const char *entry)
+{
+	AW_FREE char *name = strdup(entry);
+
+	if (!name)
+		return false;
+	name[strcspn(name, "=")] = '\0';
+	/* ours, for this command alone: an outer session's socket is not for us */
+	return strcmp(name, "AGENTWATCH_SOCKET") != 0 &&
+		aw_policy_keeps_variable(policy, name);
+}
+
+static bool add_shim(const struct aw_run *run, struct vector *v)
+{
+	const char *old = NULL;
+
+	if (!run->shim || run->engine == AW_KERNEL)
+		return true;
+	for (size_t i = 0; i < v->count; i++)
+		if (strncmp(v->items[i], "LD_PRELOAD=", 11) == 0 && v->items[i][11])
+			old = v->items[i] + 11;
+	if (old && strncmp(old, run->shim, strlen(run->shim)) == 0)
+		old = old[strlen(run->shim)] == ':' ? old + strlen(run->shim) + 1 : NULL;
+	if (!put(v, "LD_PRELOAD", text_of("LD_PRELOAD", run->shim, old)))
+		return false;
+	return run->engine != AW_PRELOAD ||
+		put(v, "AGENTWATCH_SOCKET", text_of("AGENTWATCH_SOCKET", run->socket, NULL));
+}
+
+char **aw_run_environment(const struct aw_run *run, struct aw_error *err)
+{
+	const struct aw_policy *policy = &run->policy;
+	struct vector v = {.items = calloc(1, sizeof(char *))};
+	bool ok = v.items != NULL;
+
+	for (char **e = environ; ok && *e; e++)
+		if (keep(policy, *e))
+			ok = push(&v, strdup(*e));
+	for (size_t i = 0; ok && i < policy->environment.set_count; i++) {
+		const struct aw_setting *s = &policy->environment.set[i];
+
+		ok = put(&v, s->name, text_of(s->name, s->value, NULL));
+	}
+	if (ok && add_shim(run, &v))
+		return v.items;
+	for (size_t i = 0; i < v.count; i++)
+		free(v.items[i]);
+	free(v.items);
+	aw_fail(err, ENOMEM, "building the command's environment");
+	return NULL;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * front.c - the process that the caller sees.
+ *
+ * It shares its process group with the command, so the terminal's signals reach the
+ * command by themselves; only signals sent to the front alone are passed on.  When the
+ * service dies, the front is the keeper: in audit it lets every watched call continue, in
+ * enforce it kills the command and all its descendants.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervisor/run.h"
+#include "supervisor/say.h"
+
+struct front {
+	struct aw_run *run;
+	int news, signals;
+	pid_t service, command;
+	int listener;
+	int status; /* for run; -1: not known yet */
+};
+
+static void send_news(const struct front *front, int kind, int value)
+{
+	struct aw_news news = {kind, value};
+
+	send(front->news, &news, sizeof(news), MSG_NOSIGNAL);
+}
+
+/* "T" in /proc/PID/stat: the command is stopped at this moment. */
+static bool is_stopped(pid_t pid)
+{
+	char path[64], text[512], *at;
+	FILE *file;
+	bool stopped = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (fgets(text, sizeof(text), file) && (at = strrchr(text, ')')))
+		stopped = at[1] == ' ' && (at[2] == 'T' || at[2] == 't');
+	fclose(file);
+	return stopped;
+}
+
+/* One message of the service's; false: there is none any more. */
+static bool read_news(struct front *front)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct aw_news news;
+	struct iovec iov = {&news, sizeof(news)};
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(front->news, &msg, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return true;
+	if (n != sizeof(news))
+		return false;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&front->listener, CMSG_DATA(c), sizeof(int));
+	if (news.kind == AW_NEWS_STARTED)
+		front->command = news.value;
+	else if (news.kind == AW_NEWS_ENDED)
+		front->status = news.value;
+	else if (news.kind == AW_NEWS_STOPPED && is_stopped(front->command))
+		raise(SIGSTOP); /* so that the caller's shell sees a stopped job */
+	return true;
+}
+
+/* A signal for us: what came from the terminal has reached the command already. */
+static void pass_on(struct front *front)
+{
+	struct signalfd_siginfo info;
+
+	if (read(front->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGCONT || (int)info.ssi_code == SI_KERNEL) {
+		if (info.ssi_signo == SIGCONT)
+			send_news(front, AW_NEWS_SIGNAL, SIGCONT);
+		return;
+	}
+	if (info.ssi_signo == SIGHUP)
+		send_news(front, AW_NEWS_RELOAD, 0);
+	else if (info.ssi_signo != SIGCHLD)
+		send_news(front, AW_NEWS_SIGNAL, (int)info.ssi_signo);
+}
+
+/* Answer one waiting call with "go on". */
+static void let_go_on(int listener)
+{
+	char room[1024] = {0};
+	struct seccomp_notif *request = (void *)room;
+	struct seccomp_notif_resp response = {.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, request) < 0)
+		return;
+	response.id = request->id;
+	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static int status_of(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* The service is gone: its children are ours now, being the next subreaper. */
+static int keep(struct front *front)
+{
+	struct pollfd fd = {.fd = front->listener, .events = POLLIN};
+	int status, ret = -1;
+	pid_t pid;
+
+	atomic_store(&front->run->shared.page->work, AW_WORK_NONE);
+	if (front->run->policy.mode == AW_ENFORCE) {
+		aw_say("the supervisor was killed; the command is killed too, since enforce "
+		       "cannot go on without it");
+		while (aw_signal_descendants(getpid(), SIGKILL))
+			while (waitpid(-1, NULL, WNOHANG) > 0)
+				;
+		return AW_RUN_FAILED;
+	}
+	aw_say("the supervisor was killed; the command goes on without being watched");
+	while (ret < 0) {
+		if (front->listener >= 0 && poll(&fd, 1, 20) > 0 && fd.revents & POLLIN)
+			let_go_on(front->listener);
+		else if (front->listener < 0)
+			poll(NULL, 0, 20);
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+			if (pid == front->command)
+				ret = status_of(status);
+		if (pid < 0 && errno == ECHILD && ret < 0)
+			ret = AW_RUN_FAILED;
+	}
+	if (!front->run->options.keep_descendants)
+		while (aw_signal_descendants(getpid(), SIGKILL))
+			while (waitpid(-1, NULL, WNOHANG) > 0)
+				;
+	return ret;
+}
+
+static int stay(struct front *front)
+{
+	struct pollfd fds[2] = {{.fd = front->news, .events = POLLIN},
+		{.fd = front->signals, .events = POLLIN}};
+	int status;
+
+	for (;;) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return AW_RUN_FAILED;
+		if (fds[1].revents & POLLIN)
+			pass_on(front);
+		if (fds[0].revents && !read_news(front))
+			break;
+		if (front->status >= 0 && front->run->options.keep_descendants)
+			return front->status; /* the service stays for the others */
+	}
+	while (waitpid(front->service, &status, 0) < 0 && errno == EINTR)
+		;
+	if (front->status >= 0)
+		return front->status;
+	if (!front->command)
+		return WIFEXITED(status) ? WEXITSTATUS(status) : AW_RUN_FAILED;
+	status = keep(front);
+	aw_session_finish(front->run->session, status, NULL);
+	return status;
+}
+
+/* Signals that are passed on; SIGTSTP and its kin stop us as the kernel does. */
+static void block_signals(sigset_t *ret)
+{
+	static const int signals[] = {
+		SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGPIPE};
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(ret, signals[i]);
+}
+
+int aw_front(struct aw_run *run)
+{
+	struct front front = {.run = run, .listener = -1, .status = -1};
+	sigset_t set;
+	int pair[2];
+
+	run->front = getpid();
+	run->front_group = getpgrp();
+	block_signals(&set);
+	sigprocmask(SIG_BLOCK, &set, &run->mask);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+		(front.signals = signalfd(-1, &set, SFD_CLOEXEC)) < 0) {
+		aw_say("cannot start: %s", strerror(errno));
+		return AW_RUN_FAILED;
+	}
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	front.service = fork();
+	if (front.service < 0) {
+		aw_say("fork: %s", strerror(errno));
+		return AW_RUN_FAILED;
+	}
+	if (front.service == 0) {
+		close(pair[0]);
+		close(front.signals);
+		_exit(aw_service(run, pair[1]));
+	}
+	front.news = pair[0];
+	close(pair[1]);
+	return stay(&front);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call.h - one notified call while it is being dealt with.
+ */
+#ifndef AW_SUPERVISOR_KERNEL_CALL_H
+#define AW_SUPERVISOR_KERNEL_CALL_H
+
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policy/calls.h"
+#include "supervisor/kernel/target.h"
+#include "supervisor/watch.h"
+
+#define AW_CALL_PATH 4352
+
+enum aw_reply {
+	AW_REPLY_CONTINUE, /* let the call go on */
+	AW_REPLY_FAIL,     /* with call->err */
+	AW_REPLY_DONE,     /* an injected descriptor has answered already */
+};
+
+/* All of a call's state, owned by the thread that deals with it; reused. */
+struct aw_notified {
+	struct aw_watch *watch;
+	uint64_t id;
+	const struct aw_syscall *row;
+	int sys; /* id of the row */
+	unsigned word; /* pointer size in the target */
+	uint64_t args[6];
+	struct aw_target target;
+
+	enum aw_reply reply;
+	int err;
+	bool silent; /* nothing to log */
+	bool moves;  /* directories get other names: bump the generation */
+
+	struct aw_event event;
+	struct aw_rule rule;
+	char path[AW_CALL_PATH], path2[AW_CALL_PATH];
+	char raw[AW_CALL_PATH], raw2[AW_CALL_PATH];
+	char cwd[AW_CALL_PATH];
+	struct aw_vector argv;
+	struct aw_text *argv_text; /* owned */
+};
+
+/* Each deals with some effects: fills event and reply in. */
+void aw_call_file(struct aw_notified *call);
+void aw_call_exec(struct aw_notified *call);
+void aw_call_network(struct aw_notified *call);
+
+/* Verdict into event and, in enforce, into reply. */
+void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision);
+
+/* Does a symbolic link in the last component get followed? flags: argument or how.flags. */
+bool aw_call_follows(const struct aw_notified *call, uint64_t flags);
+
+/* Open flags of an open, from the argument or from struct open_how. */
+uint64_t aw_call_open_flags(struct aw_notified *call);
+
+/* Put a descriptor of ours into the target; send: and answer the call with it. */
+int aw_call_inject(struct aw_notified *call, int fd, bool send);
+
+/* "path" of a call read and resolved into to; false when it cannot be read. */
+bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow, char *raw,
+	char *to, struct aw_text *ret_path, struct aw_text *ret_raw, int *ret_errno);
+
+/* The magic opens of the shim; true when this was one. */
+bool aw_call_hello(struct aw_notified *call);
+
+#endif

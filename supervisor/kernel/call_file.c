@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call_file.c - notified calls that name files, and the shim's hello among them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/call.h"
+
+bool aw_call_follows(const struct aw_notified *call, uint64_t flags)
+{
+	switch ((enum aw_last)call->row->last) {
+	case AW_LAST_K:
+		return false;
+	case AW_LAST_O:
+	case AW_LAST_H:
+		return !(flags & O_NOFOLLOW) &&
+			(flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+	case AW_LAST_A:
+		return !(flags & AT_SYMLINK_NOFOLLOW);
+	case AW_LAST_L:
+		return flags & AT_SYMLINK_FOLLOW;
+	default:
+		return true;
+	}
+}
+
+uint64_t aw_call_open_flags(struct aw_notified *call)
+{
+	uint64_t flags = 0;
+
+	if (call->row->flags < 0)
+		return 0;
+	if (call->row->last != AW_LAST_H)
+		return call->args[call->row->flags];
+	aw_target_read(&call->target, call->args[call->row->flags], &flags, sizeof(flags));
+	return flags;
+}
+
+int aw_call_inject(struct aw_notified *call, int fd, bool send)
+{
+	struct seccomp_notif_addfd add = {.id = call->id,
+		.flags = send ? SECCOMP_ADDFD_FLAG_SEND : 0,
+		.srcfd = (uint32_t)fd,
+		.newfd_flags = O_CLOEXEC};
+
+	return ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+}
+
+void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision)
+{
+	struct aw_watch *watch = call->watch;
+
+	aw_watch_judge(watch, &call->event, decision, &call->rule, false);
+	call->event.enforced = watch->enforce;
+	if (!watch->enforce || decision->verdict == AW_ALLOW)
+		return;
+	call->reply = AW_REPLY_FAIL;
+	call->err = decision->verdict == AW_HIDE ? ENOENT : EACCES;
+}
+
+bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow, char *raw,
+	char *to, struct aw_text *ret_path, struct aw_text *ret_raw, int *ret_errno)
+{
+	ssize_t len = aw_target_string(&call->target, address, raw, 4096);
+	size_t n;
+
+	if (len < 0) {
+		*ret_errno = errno == ENAMETOOLONG ? ENAMETOOLONG : EFAULT;
+		return false;
+	}
+	n = aw_target_resolve(&call->target, dir, raw, follow, to, AW_CALL_PATH, ret_errno);
+	if (n)
+		*ret_path = (struct aw_text){to, n};
+	if (n != (size_t)len || memcmp(raw, to, n) != 0)
+		*ret_raw = (struct aw_text){raw, (size_t)len};
+	return n != 0;
+}
+
+/* The directory argument of a column, as openat(2) takes it. */
+static int dir_of(const struct aw_notified *call, int8_t column)
+{
+	return column < 0 ? AT_FDCWD : (int)call->args[column];
+}
+
+/* Give the shim its ring and, inside the ring's header, the session's descriptor. */
+static void greet(struct aw_notified *call, bool big)
+{
+	struct aw_event hello = {.kind = AW_EV_HELLO, .ts = call->event.ts};
+	bool first = call->target.who.shim != AW_SHIM_READY;
+	struct aw_ring *ring;
+	AW_CLOSE int fd = -1;
+	int session;
+
+	call->reply = AW_REPLY_FAIL;
+	call->err = EMFILE;
+	if (aw_watch_hello(call->watch, &call->target.who, big, &fd, &ring) < 0)
+		return;
+	session = aw_call_inject(call, atomic_load(&call->watch->shared)->fd, false);
+	if (session < 0)
+		return;
+	ring->session_fd = session;
+	if (aw_call_inject(call, fd, true) < 0)
+		return;
+	call->reply = AW_REPLY_DONE;
+	if (!first)
+		return;
+	aw_watch_sign(&hello, &call->target.who);
+	hello.text = "the shim is in place";
+	aw_watch_log(call->watch, &hello);
+}
+
+bool aw_call_hello(struct aw_notified *call)
+{
+	static const char prefix[] = AW_HELLO_PATH;
+	const char *rest = call->raw + sizeof(prefix) - 1;
+
+	if (strncmp(call->raw, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	call->silent = true;
+	if (call->watch->engine != AW_HYBRID) {
+		call->reply = AW_REPLY_FAIL;
+		call->err = ENOENT;
+	} else if (strcmp(rest, "-again") == 0) {
+		call->reply = AW_REPLY_FAIL;
+		call->err = EMFILE;
+		if (aw_call_inject(call, atomic_load(&call->watch->shared)->fd, true) >= 0)
+			call->reply = AW_REPLY_DONE;
+	} else {
+		greet(call, strcmp(rest, "-big") == 0);
+	}
+	return true;
+}
+
+/* ld.so opens the shim: note it; where the file cannot be reached, hand it over. */
+static void on_shim_open(struct aw_notified *call)
+{
+	struct aw_watch *watch = call->watch;
+	AW_CLOSE int fd = -1;
+
+	if (call->target.who.shim == AW_SHIM_EXPECTED)
+		aw_processes_set_shim(watch->tree, call->target.who.pid, AW_SHIM_LOADING);
+	if (call->target.who.plain_root)
+		return;
+	fd = open(watch->shim, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && aw_call_inject(call, fd, true) >= 0)
+		call->reply = AW_REPLY_DONE;
+}
+
+/* A dynamic program opens its libraries without having opened the shim first. */
+static void on_lost_shim(struct aw_notified *call)
+{
+	struct aw_event event = {.kind = AW_EV_LOST_SHIM, .ts = call->event.ts};
+	struct aw_watch *watch = call->watch;
+
+	aw_processes_set_shim(watch->tree, call->target.who.pid, AW_SHIM_LOST);
+	event.text = watch->enforce
+		? "started without the shim and was stopped"
+		: "started without the shim; only the kernel layer sees it";
+	aw_watch_sign(&event, &call->target.who);
+	aw_watch_log(watch, &event);
+	if (watch->enforce)
+		kill(call->target.who.pid, SIGKILL);
+}
+
+static void watch_for_shim(struct aw_notified *call)
+{
+	if (strcmp(call->raw, call->watch->shim) == 0)
+		on_shim_open(call);
+	else if (call->target.who.shim == AW_SHIM_EXPECTED &&
+		strcmp(call->raw, "/etc/ld.so.preload") != 0)
+		on_lost_shim(call);
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void decide_file(struct aw_notified *call, enum aw_action action)
+{
+	const struct aw_image *image = atomic_load(&call->watch->image);
+	struct aw_event *event = &call->event;
+	struct aw_decision first, second;
+	int effect = call->row->effect;
+
+	if (effect == AW_FX_LINK) /* a second name would make it writable there */
+		action = AW_WRITE;
+	aw_image_decide_path(image, action, event->path.bytes, event->path.len, &first);
+	if (event->path2.len) {
+		action = effect == AW_FX_RENAME ? AW_RENAME
+			: effect == AW_FX_LINK  ? AW_CREATE
+						: AW_READ;
+		aw_image_decide_path(
+			image, action, event->path2.bytes, event->path2.len, &second);
+		if (second.verdict > first.verdict)
+			first = second;
+	}
+	if (effect == AW_FX_META && first.verdict != AW_HIDE)
+		call->silent = true;
+	aw_call_decide(call, &first);
+}
+
+/* The second end: where a rename or link goes, what a symbolic link says. */
+static void second_end(struct aw_notified *call)
+{
+	struct aw_event *event = &call->event;
+	char parent[AW_CALL_PATH];
+	int ignored;
+
+	if (call->row->path2 < 0)
+		return;
+	if (call->row->effect != AW_FX_SYMLINK) {
+		aw_call_path(call, dir_of(call, call->row->dir2), call->args[call->row->path2],
+			false, call->raw2, call->path2, &event->path2, &event->raw2, &ignored);
+		return;
+	}
+	if (aw_target_string(&call->target, call->args[call->row->path2], call->raw2, 4096) <=
+		0)
+		return;
+	event->raw2 = (struct aw_text){call->raw2, strlen(call->raw2)};
+	memcpy(parent, event->path.bytes, event->path.len);
+	parent[event->path.len] = '\0';
+	*strrchr(parent, '/') = '\0';
+	if (call->raw2[0] != '/' &&
+		strlen(parent) + 1 + event->raw2.len < sizeof(call->path2)) {
+		strcat(strcat(parent, "/"), call->raw2);
+		event->path2.len = aw_target_resolve(&call->target, AT_FDCWD, parent, false,
+			call->path2, sizeof(call->path2), &ignored);
+	} else {
+		event->path2.len = aw_target_resolve(&call->target, AT_FDCWD, call->raw2,
+			false, call->path2, sizeof(call->path2), &ignored);
+	}
+	event->path2.bytes = call->path2;
+}
+
+/* What looking the path up has told already. */
+static void foresee(struct aw_notified *call, int looked_up)
+{
+	enum aw_action action = call->event.action;
+
+	if (!looked_up || action == AW_CREATE || action == AW_RENAME || call->watch->enforce)
+		return;
+	call->event.result_known = true;
+	call->event.result = looked_up;
+}
+
+static void on_descriptor(struct aw_notified *call)
+{
+	size_t n = aw_target_name(
+		&call->target, dir_of(call, call->row->dir), call->path, sizeof(call->path));
+
+	call->event.path = (struct aw_text){call->path, n};
+	if (!n) {
+		call->event.result_known = true;
+		call->event.result = EBADF;
+	}
+}
+
+void aw_call_file(struct aw_notified *call)
+{
+	const struct aw_syscall *row = call->row;
+	struct aw_event *event = &call->event;
+	uint64_t flags = aw_call_open_flags(call);
+	int looked_up = 0;
+
+	event->action = aw_action_of_effect((enum aw_effect)row->effect, flags);
+	if (row->path == AW_ARG_FD || (row->effect == AW_FX_WRITE && !call->args[row->path])) {
+		on_descriptor(call);
+	} else if (!aw_call_path(call, dir_of(call, row->dir), call->args[row->path],
+			   aw_call_follows(call, flags), call->raw, call->path, &event->path,
+			   &event->raw, &looked_up)) {
+		event->result_known = true;
+		event->result = looked_up ? looked_up : EFAULT;
+		event->source = AW_FROM_KERNEL;
+		event->strength = call->watch->strength_kernel;
+		return; /* the kernel will say the same */
+	}
+	if (row->effect == AW_FX_OPEN) {
+		if (aw_call_hello(call))
+			return;
+		if (call->watch->shim[0])
+			watch_for_shim(call);
+	}
+	second_end(call);
+	decide_file(call, event->action);
+	foresee(call, looked_up);
+	call->moves = row->effect == AW_FX_CHDIR ||
+		(row->effect == AW_FX_RENAME && is_directory(call->path));
+	if (call->sys == AW_SYS_chroot)
+		aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call_net.c - notified calls that name an address. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "supervisor/audit/address.h"
+#include "supervisor/kernel/call.h"
+
+/* One address of a call: judged and put into the event; false when it cannot be read. */
+static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
+{
+	struct aw_event *event = &call->event;
+	union aw_any_address any;
+	struct aw_decision decision;
+	struct aw_address to;
+	int ignored;
+
+	memset(&any, 0, sizeof(any));
+	if (len < sizeof(any.family) || len > sizeof(any.storage) ||
+		!aw_target_read(&call->target, address, &any, len))
+		return false;
+	if (aw_address_is_unix_path(&any, len)) {
+		memcpy(call->raw, any.un.sun_path, sizeof(any.un.sun_path));
+		call->raw[sizeof(any.un.sun_path)] = '\0';
+		event->path.len = aw_target_resolve(&call->target, AT_FDCWD, call->raw,
+			true, call->path, sizeof(call->path), &ignored);
+		event->path.bytes = call->path;
+	}
+	aw_address_describe(&any, len, event->path, call->path2, sizeof(call->path2), &to, event);
+	event->path = (struct aw_text){NULL, 0};
+	aw_image_decide_address(
+		atomic_load(&call->watch->image), event->action, &to, &decision);
+	aw_call_decide(call, &decision);
+	return true;
+}
+
+/* msg_name and msg_namelen of a struct msghdr in the target. */
+static bool message_name(struct aw_notified *call, uint64_t message, uint64_t *ret_address,
+	uint64_t *ret_len)
+{
+	struct {
+		uint64_t name;
+		uint32_t len;
+	} wide;
+	uint32_t narrow[2];
+
+	if (call->word == 8) {
+		if (!aw_target_read(&call->target, message, &wide, 12))
+			return false;
+		*ret_address = wide.name;
+		*ret_len = wide.len;
+	} else {
+		if (!aw_target_read(&call->target, message, narrow, sizeof(narrow)))
+			return false;
+		*ret_address = narrow[0];
+		*ret_len = narrow[1];
+	}
+	return true;
+}
+
+static void one_message(struct aw_notified *call, uint64_t message)
+{
+	uint64_t address, len;
+
+	call->silent = !message_name(call, message, &address, &len) || !address ||
+		!judge(call, address, len);
+}
+
+/* Each addressed message is a line of its own; the last one is logged by the caller. */
+static void many_messages(struct aw_notified *call)
+{
+	uint64_t size = call->word == 8 ? 64 : 32, count = call->args[2];
+	bool before = false;
+
+	if (count > 1024) /* UIO_MAXIOV, as the kernel caps it */
+		count = 1024;
+	call->silent = true;
+	for (uint64_t i = 0; i < count && call->reply != AW_REPLY_FAIL; i++) {
+		struct aw_event event = call->event;
+
+		if (before) {
+			event.call = call->row->name;
+			aw_watch_sign(&event, &call->target.who);
+			aw_watch_log(call->watch, &event);
+		}
+		one_message(call, call->args[1] + i * size);
+		before = !call->silent;
+	}
+}
+
+void aw_call_network(struct aw_notified *call)
+{
+	const struct aw_syscall *row = call->row;
+
+	call->event.action = aw_action_of_effect((enum aw_effect)row->effect, 0);
+	if (row->effect == AW_FX_SENDMSG)
+		one_message(call, call->args[row->path]);
+	else if (row->effect == AW_FX_SENDMMSG)
+		many_messages(call);
+	else if (row->effect == AW_FX_SENDTO && !call->args[row->path])
+		call->silent = true;
+	else if (!judge(call, call->args[row->path], (uint32_t)call->args[row->flags])) {
+		call->event.result_known = true;
+		call->event.result = EFAULT;
+		call->event.source = AW_FROM_KERNEL;
+		call->event.strength = call->watch->strength_kernel;
+	}
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* filter.c - building the filter from calls.def. */
+#include "supervisor/kernel/filter.h"
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+
+#include "policy/calls.h"
+#include "policy/page.h"
+
+#if defined(__x86_64__)
+#define NATIVE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE AUDIT_ARCH_AARCH64
+#endif
+
+#define X32_BIT 0x40000000u
+#define FIELD(name) (uint32_t) offsetof(struct seccomp_data, name)
+#define ARGUMENT(n) ((uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n)))
+
+/* What the filter does with a watched number. */
+enum treatment { ALWAYS, UNLESS_GATED, IF_ADDRESSED, IF_SECCOMP, TREATMENTS };
+
+static void put(struct aw_filter *f, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+{
+	f->code[f->count++] = (struct sock_filter){code, jt, jf, k};
+}
+
+static void load(struct aw_filter *f, uint32_t offset)
+{
+	put(f, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
+}
+
+static void answer(struct aw_filter *f, uint32_t action)
+{
+	put(f, BPF_RET | BPF_K, action, 0, 0);
+}
+
+static enum treatment treatment_of(const struct aw_syscall *row, bool gate)
+{
+	switch ((enum aw_effect)row->effect) {
+	case AW_FX_PRCTL:
+		return IF_SECCOMP;
+	case AW_FX_SENDTO:
+		return IF_ADDRESSED;
+	case AW_FX_OPEN:
+	case AW_FX_CREAT:
+	case AW_FX_READ:
+	case AW_FX_WRITE:
+	case AW_FX_CREATE:
+	case AW_FX_DELETE:
+	case AW_FX_LINK:
+	case AW_FX_SYMLINK:
+	case AW_FX_SENDMSG:
+	case AW_FX_SENDMMSG:
+	case AW_FX_META:
+		return gate ? UNLESS_GATED : ALWAYS;
+	default:
+		return ALWAYS;
+	}
+}
+
+static bool watched(const struct aw_syscall *row, bool metadata)
+{
+	return row->nr >= 0 && (metadata || row->effect != AW_FX_META);
+}
+
+/* The four endings; each knows where it starts so that jumps can be patched. */
+static void put_endings(struct aw_filter *f, unsigned start[TREATMENTS])
+{
+	start[ALWAYS] = f->count;
+	answer(f, SECCOMP_RET_USER_NOTIF);
+
+	start[UNLESS_GATED] = f->count;
+	load(f, FIELD(instruction_pointer));
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)AW_GATE_RETURN, 0, 3);
+	load(f, FIELD(instruction_pointer) + 4);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(AW_GATE_RETURN >> 32), 0, 1);
+	answer(f, SECCOMP_RET_ALLOW);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+
+	start[IF_ADDRESSED] = f->count;
+	load(f, ARGUMENT(4));
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+	load(f, ARGUMENT(4) + 4);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	answer(f, SECCOMP_RET_ALLOW);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+
+	start[IF_SECCOMP] = f->count;
+	load(f, ARGUMENT(0));
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+	answer(f, SECCOMP_RET_ALLOW);
+}
+
+static void put_native(struct aw_filter *f, bool gate, bool metadata)
+{
+	unsigned first = f->count, start[TREATMENTS];
+
+	for (int i = 0; i < AW_SYS_COUNT; i++)
+		if (watched(&aw_syscalls[i], metadata))
+			put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)aw_syscalls[i].nr,
+				(uint8_t)treatment_of(&aw_syscalls[i], gate), 0);
+	answer(f, SECCOMP_RET_ALLOW);
+	put_endings(f, start);
+	for (unsigned i = first; f->code[i].code != (BPF_RET | BPF_K); i++)
+		f->code[i].jt = (uint8_t)(start[f->code[i].jt] - i - 1);
+}
+
+#if defined(__x86_64__)
+/* 32-bit calls: the same rows under other numbers, and socketcall; never through a gate. */
+static void put_i386(struct aw_filter *f, bool metadata)
+{
+	enum { SOCKETCALL = 102, IPC_LAST = 500 };
+
+	for (long nr = 0; nr < IPC_LAST; nr++) {
+		int row = aw_syscall_by_i386_number(nr);
+
+		if (nr != SOCKETCALL && (row < 0 || !watched(&aw_syscalls[row], metadata)))
+			continue;
+		if (row >= 0 && aw_syscalls[row].effect == AW_FX_PRCTL)
+			continue; /* PR_SET_SECCOMP from 32-bit code: the shim is not there */
+		put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 1);
+		answer(f, SECCOMP_RET_USER_NOTIF);
+	}
+	answer(f, SECCOMP_RET_ALLOW);
+}
+#endif
+
+void aw_filter_build(bool gate, bool metadata, struct aw_filter *ret)
+{
+	*ret = (struct aw_filter){.count = 0};
+	load(ret, FIELD(arch));
+#if defined(__x86_64__)
+	unsigned branch = ret->count;
+
+	put(ret, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 0, 0);
+	put(ret, BPF_JMP | BPF_JA, 0, 0, 0); /* patched: to the 32-bit part */
+	load(ret, FIELD(nr));
+	put(ret, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
+	answer(ret, SECCOMP_RET_USER_NOTIF);
+	put_native(ret, gate, metadata);
+	ret->code[branch].jt = 1;
+	ret->code[branch + 1].k = ret->count - (branch + 2);
+	load(ret, FIELD(nr));
+	put_i386(ret, metadata);
+#else
+	put(ret, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
+	answer(ret, SECCOMP_RET_USER_NOTIF); /* 32-bit ARM: always the supervisor's business */
+	load(ret, FIELD(nr));
+	put_native(ret, gate, metadata);
+#endif
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * filter.h - the seccomp filter that hands watched calls to the supervisor.
+ *
+ * Classic BPF (kernel: Documentation/userspace-api/seccomp_filter.rst).  Calls that are
+ * not watched are allowed without looking at anything but their number, so that the
+ * kernel's per-number cache (5.11) skips the filter for them.
+ */
+#ifndef AW_SUPERVISOR_KERNEL_FILTER_H
+#define AW_SUPERVISOR_KERNEL_FILTER_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define AW_FILTER_MAX 512
+
+struct aw_filter {
+	struct sock_filter code[AW_FILTER_MAX];
+	unsigned short count;
+};
+
+/*
+ * gate: file calls made from the gate page are allowed (audit with local verdicts only).
+ * metadata: stat, access and readlink are watched too.
+ */
+void aw_filter_build(bool gate, bool metadata, struct aw_filter *ret);
+
+#endif

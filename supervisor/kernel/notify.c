@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* notify.c - the threads that receive, answer and log notified calls. */
+#include "supervisor/kernel/notify.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "supervisor/kernel/call.h"
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+
+#define X32_BIT 0x40000000
+#define I386_SOCKETCALL 102
+
+struct aw_notify {
+	struct aw_watch *watch;
+	pthread_t *threads; /* owned */
+	unsigned count;
+	size_t request_size, response_size;
+	_Atomic int settle; /* generation bumps still to come */
+};
+
+static void answer(struct aw_notify *notify, struct aw_notified *call,
+	struct seccomp_notif_resp *response, bool *ret_gone)
+{
+	*ret_gone = false;
+	if (call->reply == AW_REPLY_DONE)
+		return;
+	memset(response, 0, notify->response_size);
+	response->id = call->id;
+	if (call->reply == AW_REPLY_CONTINUE)
+		response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	else
+		response->error = -call->err;
+	if (ioctl(notify->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, response) < 0)
+		*ret_gone = errno == ENOENT;
+}
+
+static void warn_of_call(struct aw_notified *call, const char *kind, const char *what)
+{
+	bool refused = call->watch->enforce;
+
+	if (refused) {
+		call->reply = AW_REPLY_FAIL;
+		call->err = EPERM;
+	}
+	aw_watch_warn(call->watch, &call->target.who, kind, "%s by process %d%s", what,
+		call->target.who.pid, refused ? " was refused" : "");
+	call->silent = true;
+}
+
+/* A filter of the target's own: the shim must make only the calls that libc would. */
+static void on_own_filter(struct aw_notified *call)
+{
+	enum { MODE_STRICT, MODE_FILTER };
+
+	call->silent = true;
+	if (call->row->effect == AW_FX_PRCTL || call->args[0] == MODE_STRICT ||
+		call->args[0] == MODE_FILTER)
+		aw_processes_set_filtered(call->watch->tree, call->target.who.pid);
+}
+
+static void on_view(struct aw_notified *call)
+{
+	call->silent = true;
+	if (call->sys == AW_SYS_unshare && !(call->args[0] & (CLONE_NEWNS | CLONE_FS)))
+		return;
+	call->moves = true;
+	aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
+}
+
+/* 32-bit socket calls come as one number with their arguments in memory. */
+static bool unpack_socketcall(struct aw_notified *call)
+{
+	static const struct {
+		uint8_t number, row, count;
+	} calls[] = {
+		{2, AW_SYS_bind, 3},
+		{3, AW_SYS_connect, 3},
+		{11, AW_SYS_sendto, 6},
+		{16, AW_SYS_sendmsg, 3},
+		{20, AW_SYS_sendmmsg, 4},
+	};
+	uint32_t args[6] = {0};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (calls[i].number != call->args[0])
+			continue;
+		if (!aw_target_read(&call->target, call->args[1], args,
+			    calls[i].count * sizeof(args[0])))
+			return false;
+		call->sys = calls[i].row;
+		for (int j = 0; j < 6; j++)
+			call->args[j] = args[j];
+		return true;
+	}
+	return false;
+}
+
+/* Which row is it? False: not one of ours (or its arguments cannot be read). */
+static bool identify(struct aw_notified *call, const struct seccomp_data *data)
+{
+	for (int i = 0; i < 6; i++)
+		call->args[i] = data->args[i];
+	call->word = 8;
+	call->sys = -1;
+#if defined(__x86_64__)
+	if (data->arch == AUDIT_ARCH_I386) {
+		call->word = 4;
+		for (int i = 0; i < 6; i++)
+			call->args[i] = (uint32_t)data->args[i];
+		if (data->nr != I386_SOCKETCALL)
+			call->sys = aw_syscall_by_i386_number(data->nr);
+		else if (!unpack_socketcall(call))
+			return false;
+	} else if (data->nr & X32_BIT) {
+		warn_of_call(call, "x32", "an x32 system call");
+		return false;
+	} else
+#endif
+		call->sys = aw_syscall_by_number(data->nr);
+	if (call->sys < 0)
+		return false;
+	call->row = &aw_syscalls[call->sys];
+	return true;
+}
+
+static void deal_with(struct aw_notified *call)
+{
+	switch ((enum aw_effect)call->row->effect) {
+	case AW_FX_EXEC:
+		aw_call_exec(call);
+		break;
+	case AW_FX_CONNECT:
+	case AW_FX_BIND:
+	case AW_FX_SENDTO:
+	case AW_FX_SENDMSG:
+	case AW_FX_SENDMMSG:
+		aw_call_network(call);
+		break;
+	case AW_FX_URING:
+		warn_of_call(call, "io_uring",
+			"io_uring_setup (its opens and connects are not seen)");
+		break;
+	case AW_FX_SECCOMP:
+	case AW_FX_PRCTL:
+		on_own_filter(call);
+		break;
+	case AW_FX_VIEW:
+		on_view(call);
+		break;
+	default:
+		aw_call_file(call);
+		break;
+	}
+}
+
+static void reset(struct aw_notified *call, const struct seccomp_notif *request)
+{
+	call->id = request->id;
+	call->reply = AW_REPLY_CONTINUE;
+	call->err = 0;
+	call->silent = false;
+	call->moves = false;
+	call->event = (struct aw_event){.kind = AW_EV_CALL, .ts = aw_watch_now(), .port = -1};
+	aw_vector_free(&call->argv);
+	call->argv = (struct aw_vector){.text = NULL};
+	free(call->argv_text);
+	call->argv_text = NULL;
+	call->target.tid = (pid_t)request->pid;
+}
+
+static void log_call(struct aw_notified *call)
+{
+	struct aw_event *event = &call->event;
+
+	if (call->silent)
+		return;
+	event->call = call->row->name;
+	if (call->reply == AW_REPLY_FAIL) {
+		event->result_known = true;
+		event->result = call->err;
+	}
+	aw_watch_sign(event, &call->target.who);
+	aw_watch_log(call->watch, event);
+}
+
+static void handle(struct aw_notify *notify, struct aw_notified *call,
+	const struct seccomp_notif *request, struct seccomp_notif_resp *response)
+{
+	struct aw_watch *watch = notify->watch;
+	bool log_first = watch->enforce || watch->ask, gone;
+
+	reset(call, request);
+	if (!aw_processes_find(watch->tree, call->target.tid, &call->target.who) ||
+		!identify(call, &request->data))
+		call->silent = true;
+	else
+		deal_with(call);
+	if (call->moves) {
+		aw_shared_moved(atomic_load(&watch->shared));
+		atomic_store(&notify->settle, 4);
+	}
+	if (log_first)
+		log_call(call);
+	answer(notify, call, response, &gone);
+	if (!log_first && !gone)
+		log_call(call);
+}
+
+static void *serve(void *arg)
+{
+	struct aw_notify *notify = arg;
+	struct seccomp_notif *request = calloc(1, notify->request_size);
+	struct seccomp_notif_resp *response = calloc(1, notify->response_size);
+	struct aw_notified *call = calloc(1, sizeof(*call));
+
+	prctl(PR_SET_NAME, "aw-notify");
+	if (request && response && call) {
+		call->watch = notify->watch;
+		while (!atomic_load(&notify->watch->ending)) {
+			memset(request, 0, notify->request_size);
+			if (ioctl(notify->watch->listener, SECCOMP_IOCTL_NOTIF_RECV,
+				    request) == 0)
+				handle(notify, call, request, response);
+			else if (errno != EINTR && errno != ENOENT)
+				break;
+		}
+		aw_vector_free(&call->argv);
+		free(call->argv_text);
+	}
+	free(call);
+	free(request);
+	free(response);
+	return NULL;
+}
+
+void aw_notify_settle(struct aw_notify *notify)
+{
+	if (notify && atomic_load(&notify->settle) > 0) {
+		atomic_fetch_sub(&notify->settle, 1);
+		aw_shared_moved(atomic_load(&notify->watch->shared));
+	}
+}
+
+static void wake_up(int signal)
+{
+	(void)signal; /* only to end a blocking ioctl */
+}
+
+int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **ret,
+	struct aw_error *err)
+{
+	struct sigaction action = {.sa_handler = wake_up};
+	struct seccomp_notif_sizes sizes;
+	struct aw_notify *notify = calloc(1, sizeof(*notify));
+
+	if (!notify || !(notify->threads = calloc(count, sizeof(pthread_t)))) {
+		free(notify);
+		return aw_fail(err, ENOMEM, "starting the notification service");
+	}
+	sigaction(SIGUSR2, &action, NULL);
+	syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
+	notify->watch = watch;
+	notify->request_size = sizes.seccomp_notif > sizeof(struct seccomp_notif)
+		? sizes.seccomp_notif
+		: sizeof(struct seccomp_notif);
+	notify->response_size = sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp)
+		? sizes.seccomp_notif_resp
+		: sizeof(struct seccomp_notif_resp);
+	/* Linux 6.6: the target runs on our processor while we wait for the next call */
+	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	for (unsigned i = 0; i < count; i++) {
+		if (pthread_create(&notify->threads[i], NULL, serve, notify) != 0)
+			break;
+		notify->count++;
+	}
+	if (!notify->count) {
+		free(notify->threads);
+		free(notify);
+		return aw_fail(err, EAGAIN, "starting the notification service");
+	}
+	*ret = notify;
+	return 0;
+}
+
+void aw_notify_stop(struct aw_notify *notify)
+{
+	if (!notify)
+		return;
+	atomic_store(&notify->watch->ending, true);
+	for (unsigned i = 0; i < notify->count; i++) {
+		struct timespec soon;
+
+		do {
+			pthread_kill(notify->threads[i], SIGUSR2);
+			clock_gettime(CLOCK_REALTIME, &soon);
+			soon.tv_nsec += 5000000;
+			if (soon.tv_nsec >= 1000000000) {
+				soon.tv_sec++;
+				soon.tv_nsec -= 1000000000;
+			}
+		} while (pthread_timedjoin_np(notify->threads[i], NULL, &soon) != 0);
+	}
+	free(notify->threads);
+	free(notify);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layers.c - which policy files count here. */
+#include "supervisor/layers.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/folders.h"
+
+static int no_memory(struct aw_error *err)
+{
+	return aw_fail(err, ENOMEM, "finding policy files: out of memory");
+}
+
+void aw_layers_release(struct aw_layers *layers)
+{
+	struct aw_policy_variables *v = &layers->variables;
+
+	for (size_t i = 0; i < layers->count; i++)
+		free((char *)layers->sources[i].file);
+	free(layers->sources);
+	free((char *)v->workspace);
+	free((char *)v->home);
+	free((char *)v->user);
+	free((char *)v->tmpdir);
+	free((char *)v->agentwatch_dir);
+	memset(layers, 0, sizeof(*layers));
+}
+
+static int add(struct aw_layers *layers, const char *file, const char *layer,
+	enum aw_trust trust, struct aw_error *err)
+{
+	struct aw_policy_source *sources = realloc(
+		layers->sources, (layers->count + 1) * sizeof(*layers->sources));
+	char *copy = strdup(file);
+
+	if (sources)
+		layers->sources = sources;
+	if (!sources || !copy) {
+		free(copy);
+		return no_memory(err);
+	}
+	sources[layers->count++] = (struct aw_policy_source){copy, layer, trust};
+	return 0;
+}
+
+/* Add folder/name when it is there; one that cannot be read is for the loader to say.
+ */
+static int add_existing(struct aw_layers *layers, const char *folder, const char *name,
+	const char *layer, enum aw_trust trust, struct aw_error *err)
+{
+	AW_FREE char *file = NULL;
+
+	if (asprintf(&file, "%s/%s", folder, name) < 0)
+		return no_memory(err);
+	if (access(file, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	return add(layers, file, layer, trust, err);
+}
+
+/* The nearest folder from the working directory up that holds a .git, else itself. */
+static char *find_workspace(void)
+{
+	char *here = getcwd(NULL, 0), *at = here ? strdup(here) : NULL;
+
+	while (at && at[0]) {
+		AW_FREE char *git = NULL;
+		char *slash;
+
+		if (asprintf(&git, "%s/.git", at) >= 0 && !access(git, F_OK)) {
+			free(here);
+			return at;
+		}
+		slash = strrchr(at, '/');
+		*(slash ? slash : at) = 0;
+	}
+	free(at);
+	return here;
+}
+
+static int fill_variables(struct aw_layers *layers, const struct aw_layers_wish *wish,
+	struct aw_error *err)
+{
+	struct aw_policy_variables *v = &layers->variables;
+	const char *home = aw_home(), *user = getenv("USER"), *tmp = getenv("TMPDIR");
+	const struct passwd *account = getpwuid(geteuid());
+	char *folder = NULL;
+
+	v->workspace =
+		wish->workspace ? realpath(wish->workspace, NULL) : find_workspace();
+	if (!v->workspace)
+		return aw_fail(err, errno, "workspace '%s': %s",
+			wish->workspace ? wish->workspace : ".", strerror(errno));
+	if (!user || !*user)
+		user = account ? account->pw_name : NULL;
+	v->home = home ? strdup(home) : NULL;
+	v->user = user ? strdup(user) : NULL;
+	v->tmpdir = strdup(tmp && tmp[0] == '/' ? tmp : "/tmp");
+	if (!aw_config_folder(&folder, NULL))
+		v->agentwatch_dir = folder;
+	return v->tmpdir ? 0 : no_memory(err);
+}
+
+static int add_agent(struct aw_layers *layers, const char *agent, struct aw_error *err)
+{
+	AW_FREE char *name = NULL;
+
+	if (!*agent || strchr(agent, '/') || agent[0] == '.')
+		return aw_fail(err, EINVAL, "'%s' is not the name of an agent", agent);
+	if (asprintf(&name, "agents/%s.yaml", agent) < 0)
+		return no_memory(err);
+	return add_existing(layers, layers->variables.agentwatch_dir, name, "agent",
+		AW_TRUSTED, err);
+}
+
+static int find(struct aw_layers *layers, const struct aw_layers_wish *wish,
+	struct aw_error *err)
+{
+	const char *config;
+
+	if (fill_variables(layers, wish, err) < 0)
+		return -1;
+	config = layers->variables.agentwatch_dir;
+	if (add_existing(layers, "/etc/agentwatch", "policy.yaml", "system", AW_SYSTEM,
+		    err) < 0)
+		return -1;
+	if (config && add_existing(layers, config, "policy.yaml", "global", AW_TRUSTED,
+			      err) < 0)
+		return -1;
+	if (config && wish->agent && add_agent(layers, wish->agent, err) < 0)
+		return -1;
+	if (add_existing(layers, layers->variables.workspace, ".agentwatch.yaml",
+		    "workspace", AW_UNTRUSTED, err) < 0)
+		return -1;
+	for (size_t i = 0; wish->policies && i < wish->policies->count; i++)
+		if (add(layers, wish->policies->items[i], "policy", AW_TRUSTED, err) <
+			0)
+			return -1;
+	return 0;
+}
+
+int aw_layers_find(
+	const struct aw_layers_wish *wish, struct aw_layers *ret, struct aw_error *err)
+{
+	struct aw_layers layers = {0};
+
+	if (find(&layers, wish, err) < 0) {
+		aw_layers_release(&layers);
+		return -1;
+	}
+	*ret = layers;
+	return 0;
+}

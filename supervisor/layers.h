@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layers.h - which policy files count here, lowest layer first.
+ *
+ * System, global, agent and workspace policy where they exist, then what was named with
+ * --policy.  The workspace's file comes with the repository and is not trusted.
+ */
+#ifndef AW_SUPERVISOR_LAYERS_H
+#define AW_SUPERVISOR_LAYERS_H
+
+#include "policy/error.h"
+#include "policy/load.h"
+#include "supervisor/options.h"
+
+/* What the command line says; strings borrowed, NULL where it says nothing. */
+struct aw_layers_wish {
+	const char *workspace, *agent;
+	const struct aw_string_list *policies;
+};
+
+struct aw_layers {
+	struct aw_policy_source *sources; /* owned, with their file names */
+	size_t count;
+	struct aw_policy_variables variables; /* strings owned */
+};
+
+int aw_layers_find(
+	const struct aw_layers_wish *wish, struct aw_layers *ret, struct aw_error *err);
+
+/* Free what aw_layers_find() filled in, not the struct itself. */
+void aw_layers_release(struct aw_layers *layers);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - agentwatch: choose the command by its one or two words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "supervisor/commands.h"
+#include "supervisor/say.h"
+#include "supervisor/suggest.h"
+#include "supervisor/version.h"
+
+const struct aw_command *const aw_commands[] = {
+	&aw_command_completion,
+	&aw_command_help,
+	&aw_command_log,
+	&aw_command_policy_check,
+	&aw_command_policy_reload,
+	&aw_command_policy_show,
+	&aw_command_ps,
+	&aw_command_run,
+	&aw_command_stop,
+};
+const size_t aw_command_count = sizeof(aw_commands) / sizeof(aw_commands[0]);
+
+static int no_command(const struct aw_error *err)
+{
+	aw_say("%s", err->text);
+	return AW_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	const struct aw_command *command;
+	struct aw_error err;
+	int words;
+
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		printf("agentwatch %s\n", AW_VERSION);
+		return 0;
+	}
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		aw_help_overview();
+		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], aw_command_manual.name) == 0)
+		return aw_command_manual.main(argc - 1, argv + 1);
+	if (aw_command_find(argc, argv, &command, &words, &err) < 0)
+		return no_command(&err);
+	return command->main(argc - words, argv + words);
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* processes.c - the table of watched processes. */
+#include "supervisor/processes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define uthash_fatal(msg) abort()
+#include <uthash.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/shared.h"
+
+struct ring_entry {
+	struct aw_reader reader;
+	struct ring_entry *next;
+};
+
+struct process {
+	struct aw_who who;
+	struct ring_entry *rings; /* owned */
+	bool exited;
+	int status;
+	UT_hash_handle hh;
+};
+
+/* A thread, looked up by tid; checked again after a second since numbers come back. */
+struct thread {
+	pid_t tid, pid;
+	time_t checked;
+	UT_hash_handle hh;
+};
+
+struct name {
+	UT_hash_handle hh;
+	char text[];
+};
+
+struct aw_processes {
+	pthread_mutex_t lock;
+	struct process *processes;
+	struct thread *threads;
+	struct name *names;
+	aw_processes_born born;
+	void *ctx;
+	char root_ns[64]; /* our mount namespace */
+};
+
+static const char *intern(struct aw_processes *tree, const char *text)
+{
+	size_t len = strlen(text);
+	struct name *found;
+
+	HASH_FIND(hh, tree->names, text, len, found);
+	if (!found) {
+		found = malloc(sizeof(*found) + len + 1);
+		if (!found)
+			return "?";
+		memcpy(found->text, text, len + 1);
+		HASH_ADD_KEYPTR(hh, tree->names, found->text, len, found);
+	}
+	return found->text;
+}
+
+static ssize_t read_link(pid_t pid, const char *what, char *to, size_t size)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
+	n = readlink(path, to, size - 1);
+	to[n < 0 ? 0 : n] = '\0';
+	return n;
+}
+
+struct aw_processes *aw_processes_new(void)
+{
+	struct aw_processes *tree = calloc(1, sizeof(*tree));
+
+	if (!tree)
+		return NULL;
+	pthread_mutex_init(&tree->lock, NULL);
+	read_link(getpid(), "ns/mnt", tree->root_ns, sizeof(tree->root_ns));
+	return tree;
+}
+
+static void free_rings(struct process *p)
+{
+	while (p->rings) {
+		struct ring_entry *next = p->rings->next;
+
+		aw_ring_unmap(p->rings->reader.ring, p->rings->reader.size);
+		free(p->rings);
+		p->rings = next;
+	}
+}
+
+void aw_processes_free(struct aw_processes *tree)
+{
+	struct process *p, *next_process;
+	struct thread *t, *next_thread;
+	struct name *n, *next_name;
+
+	if (!tree)
+		return;
+	HASH_ITER(hh, tree->processes, p, next_process) {
+		HASH_DEL(tree->processes, p);
+		free_rings(p);
+		free(p);
+	}
+	HASH_ITER(hh, tree->threads, t, next_thread) {
+		HASH_DEL(tree->threads, t);
+		free(t);
+	}
+	HASH_ITER(hh, tree->names, n, next_name) {
+		HASH_DEL(tree->names, n);
+		free(n);
+	}
+	pthread_mutex_destroy(&tree->lock);
+	free(tree);
+}
+
+void aw_processes_on_born(struct aw_processes *tree, aw_processes_born born, void *ctx)
+{
+	tree->born = born;
+	tree->ctx = ctx;
+}
+
+/* tgid and ppid of a live thread from /proc. */
+static bool read_status(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid)
+{
+	char path[64], text[4096], *at;
+	AW_CLOSE int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (!(at = strstr(text, "\nTgid:")))
+		return false;
+	*ret_pid = atoi(at + 6);
+	if (!(at = strstr(text, "\nPPid:")))
+		return false;
+	*ret_ppid = atoi(at + 6);
+	return true;
+}
+
+static bool has_plain_root(const struct aw_processes *tree, pid_t pid)
+{
+	char text[4096];
+
+	if (read_link(pid, "root", text, sizeof(text)) != 1)
+		return false;
+	return read_link(pid, "ns/mnt", text, sizeof(text)) > 0 &&
+		strcmp(text, tree->root_ns) == 0;
+}
+
+static void refresh_exe(struct aw_processes *tree, struct process *p)
+{
+	char exe[4096];
+
+	if (read_link(p->who.pid, "exe", exe, sizeof(exe)) > 0)
+		p->who.exe = intern(tree, exe);
+	p->who.execing = false;
+}
+
+static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
+{
+	struct process *p = calloc(1, sizeof(*p)), *parent;
+
+	if (!p)
+		return NULL;
+	HASH_FIND_INT(tree->processes, &ppid, parent);
+	p->who = (struct aw_who){.pid = pid, .ppid = ppid, .exe = "?"};
+	p->who.filtered = parent && parent->who.filtered;
+	p->who.shim = parent && parent->who.shim == AW_SHIM_READY ? AW_SHIM_READY
+								  : AW_SHIM_NONE;
+	if (parent)
+		p->who.exe = parent->who.exe;
+	refresh_exe(tree, p);
+	p->who.plain_root = has_plain_root(tree, pid);
+	HASH_ADD_INT(tree->processes, who.pid, p);
+	return p;
+}
+
+static struct process *by_pid(struct aw_processes *tree, pid_t pid)
+{
+	struct process *p;
+
+	HASH_FIND_INT(tree->processes, &pid, p);
+	return p;
+}
+
+/* The process of a thread that is not a process of its own. */
+static struct thread *by_tid(struct aw_processes *tree, pid_t tid, time_t now)
+{
+	struct thread *t;
+
+	HASH_FIND_INT(tree->threads, &tid, t);
+	return t && t->checked == now ? t : NULL;
+}
+
+static void remember(struct aw_processes *tree, pid_t tid, pid_t pid, time_t now)
+{
+	struct thread *t;
+
+	HASH_FIND_INT(tree->threads, &tid, t);
+	if (!t) {
+		t = calloc(1, sizeof(*t));
+		if (!t)
+			return;
+		t->tid = tid;
+		HASH_ADD_INT(tree->threads, tid, t);
+	}
+	t->pid = pid;
+	t->checked = now;
+}
+
+static time_t coarse_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return ts.tv_sec;
+}
+
+bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
+{
+	pid_t pid = tid, ppid = 0;
+	struct process *p;
+	struct thread *t;
+	bool fresh = false;
+
+	pthread_mutex_lock(&tree->lock);
+	p = by_pid(tree, tid);
+	if (p && p->exited)
+		p = NULL;
+	if (!p && (t = by_tid(tree, tid, coarse_now())))
+		p = by_pid(tree, t->pid);
+	if (!p && read_status(tid, &pid, &ppid)) {
+		if (pid != tid)
+			remember(tree, tid, pid, coarse_now());
+		p = by_pid(tree, pid);
+		if (p && p->exited) {
+			p = NULL; /* an old one whose number came back: not read out yet */
+		} else if (!p) {
+			p = add(tree, pid, ppid);
+			fresh = p != NULL;
+		}
+	}
+	if (p && p->who.execing)
+		refresh_exe(tree, p);
+	if (p)
+		*ret = p->who;
+	pthread_mutex_unlock(&tree->lock);
+	if (fresh && tree->born)
+		tree->born(tree->ctx, ret, (int)syscall(SYS_pidfd_open, ret->pid, 0));
+	return p != NULL;
+}
+
+bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
+{
+	struct process *p;
+
+	pthread_mutex_lock(&tree->lock);
+	p = by_pid(tree, pid);
+	if (p)
+		*ret = p->who;
+	pthread_mutex_unlock(&tree->lock);
+	return p != NULL;
+}
+
+#define WITH_PROCESS(tree, pid, body)                                                   \
+	do {                                                                            \
+		struct process *p_;                                                     \
+		pthread_mutex_lock(&(tree)->lock);                                      \
+		p_ = by_pid(tree, pid);                                                 \
+		if (p_) {                                                               \
+			body;                                                           \
+		}                                                                       \
+		pthread_mutex_unlock(&(tree)->lock);                                    \
+	} while (0)
+
+void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim)
+{
+	WITH_PROCESS(tree, pid, p_->who.execing = true; p_->who.shim = shim);
+}
+
+void aw_processes_set_shim(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim)
+{
+	WITH_PROCESS(tree, pid, p_->who.shim = shim);
+}
+
+void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid)
+{
+	WITH_PROCESS(
+		tree, pid, p_->who.filtered = true;
+		for (struct ring_entry *r = p_->rings; r; r = r->next)
+			atomic_store(&r->reader.ring->plain, 1));
+}
+
+void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid)
+{
+	WITH_PROCESS(tree, pid, p_->who.plain_root = false);
+}
+
+int aw_processes_add_ring(struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size)
+{
+	struct ring_entry *entry = calloc(1, sizeof(*entry));
+	int ret = -1;
+
+	if (!entry)
+		return -1;
+	entry->reader = (struct aw_reader){.ring = ring, .size = size};
+	WITH_PROCESS(tree, pid, entry->next = p_->rings; p_->rings = entry;
+		p_->who.shim = AW_SHIM_READY; atomic_store(&ring->plain, p_->who.filtered);
+		ret = 0);
+	if (ret < 0)
+		free(entry);
+	return ret;
+}
+
+void aw_processes_exited(struct aw_processes *tree, pid_t pid, int status)
+{
+	WITH_PROCESS(tree, pid, p_->exited = true; p_->status = status);
+}
+
+static void forget_threads(struct aw_processes *tree, pid_t pid)
+{
+	struct thread *t, *next;
+
+	HASH_ITER(hh, tree->threads, t, next) {
+		if (t->pid == pid) {
+			HASH_DEL(tree->threads, t);
+			free(t);
+		}
+	}
+}
+
+/* Pids of all entries, so that the visit can run without the lock. */
+static pid_t *list_pids(struct aw_processes *tree, size_t *ret_count)
+{
+	struct process *p, *next;
+	size_t n = 0;
+	pid_t *pids;
+
+	pthread_mutex_lock(&tree->lock);
+	pids = calloc(HASH_COUNT(tree->processes) + 1, sizeof(*pids));
+	HASH_ITER(hh, tree->processes, p, next) {
+		if (pids && (p->rings || p->exited))
+			pids[n++] = p->who.pid;
+	}
+	pthread_mutex_unlock(&tree->lock);
+	*ret_count = n;
+	return pids;
+}
+
+bool aw_processes_visit(struct aw_processes *tree, const struct aw_processes_visitor *visitor)
+{
+	bool busy = false;
+	size_t count;
+	AW_FREE pid_t *pids = list_pids(tree, &count);
+
+	for (size_t i = 0; pids && i < count; i++) {
+		struct process *p;
+		struct ring_entry *rings;
+		struct aw_who who;
+		bool exited;
+
+		/* entries are removed here alone, so p stays valid without the lock */
+		pthread_mutex_lock(&tree->lock);
+		p = by_pid(tree, pids[i]);
+		exited = p && p->exited;
+		who = p ? p->who : (struct aw_who){.exe = "?"};
+		rings = p ? p->rings : NULL;
+		pthread_mutex_unlock(&tree->lock);
+		if (!p)
+			continue;
+		for (struct ring_entry *r = rings; r; r = r->next)
+			busy |= visitor->on_ring(visitor->ctx, &who, &r->reader, exited);
+		if (!exited)
+			continue;
+		visitor->on_exit(visitor->ctx, &who, p->status);
+		busy = true;
+		pthread_mutex_lock(&tree->lock);
+		HASH_DEL(tree->processes, p);
+		forget_threads(tree, who.pid);
+		pthread_mutex_unlock(&tree->lock);
+		free_rings(p);
+		free(p);
+	}
+	return busy;
+}
+
+size_t aw_processes_alive(struct aw_processes *tree, pid_t *ret, size_t max)
+{
+	struct process *p, *next;
+	size_t n = 0;
+
+	pthread_mutex_lock(&tree->lock);
+	HASH_ITER(hh, tree->processes, p, next) {
+		if (!p->exited && n < max)
+			ret[n++] = p->who.pid;
+	}
+	pthread_mutex_unlock(&tree->lock);
+	return n;
+}

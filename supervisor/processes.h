@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * processes.h - the watched processes.
+ *
+ * Entries are made when a process is first heard of (an exec, a hello, a notified call)
+ * and go when it has exited and its ring is empty.  All functions take the tree's lock and
+ * hand out copies; program names are interned and live as long as the tree.
+ */
+#ifndef AW_SUPERVISOR_PROCESSES_H
+#define AW_SUPERVISOR_PROCESSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "policy/ring.h"
+
+/* What is expected of the shim in a process. */
+enum aw_shim_state {
+	AW_SHIM_NONE,     /* nothing: static, foreign, set-id, or no shim in this engine */
+	AW_SHIM_EXPECTED, /* a dynamic program has just been started */
+	AW_SHIM_LOADING,  /* its loader has opened the shim */
+	AW_SHIM_READY,    /* it has said hello */
+	AW_SHIM_LOST,     /* it went on without; said once */
+};
+
+/* One process, as a copy. */
+struct aw_who {
+	pid_t pid, ppid;
+	const char *exe; /* interned */
+	enum aw_shim_state shim;
+	bool plain_root; /* its root and mount namespace are ours */
+	bool filtered;   /* it, or an ancestor, has installed a filter of its own */
+	bool execing;    /* an exec is under way: exe may be old */
+};
+
+struct aw_processes;
+
+struct aw_processes *aw_processes_new(void);
+void aw_processes_free(struct aw_processes *tree);
+
+/* Called with the tree unlocked when a process is first seen. pidfd may be -1. */
+typedef void (*aw_processes_born)(void *ctx, const struct aw_who *who, int pidfd);
+void aw_processes_on_born(struct aw_processes *tree, aw_processes_born born, void *ctx);
+
+/* Who a thread or process is; makes an entry when it is new. False: it is gone. */
+bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret);
+
+/* The entry of a process only if there is one. */
+bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret);
+
+/* It is about to become another program. */
+void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim);
+void aw_processes_set_shim(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim);
+
+/* From now on it has a filter of its own / another root; children inherit the first. */
+void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid);
+void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid);
+
+/* A ring of this process; several may exist, the tree owns them. */
+int aw_processes_add_ring(struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size);
+
+/* It is gone: status as wait(2) has it, or -1. The entry stays until its rings are read. */
+void aw_processes_exited(struct aw_processes *tree, pid_t pid, int status);
+
+/*
+ * One ring or one exited process at a time, for the drainer alone: calls on_ring for each
+ * ring (true: it had something), then on_exit for each process that has exited, whose
+ * entry and rings are released afterwards.  Returns whether anything was done.
+ */
+struct aw_processes_visitor {
+	bool (*on_ring)(void *ctx, const struct aw_who *who, struct aw_reader *reader, bool last);
+	void (*on_exit)(void *ctx, const struct aw_who *who, int status);
+	void *ctx;
+};
+bool aw_processes_visit(struct aw_processes *tree, const struct aw_processes_visitor *visitor);
+
+/* Every process known to be alive, at most max; returns how many. */
+size_t aw_processes_alive(struct aw_processes *tree, pid_t *ret, size_t max);
+
+#endif

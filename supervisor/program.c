@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.c - reading the first bytes of ELF files and scripts. */
+#include "supervisor/program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#endif
+
+static enum aw_program_kind elf_kind(int fd, const Elf64_Ehdr *elf)
+{
+	Elf64_Phdr header;
+
+	if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != OUR_MACHINE)
+		return AW_PROGRAM_FOREIGN;
+	for (int i = 0; i < elf->e_phnum && i < 64; i++) {
+		off_t at = (off_t)(elf->e_phoff + (uint64_t)i * elf->e_phentsize);
+
+		if (pread(fd, &header, sizeof(header), at) != sizeof(header))
+			return AW_PROGRAM_UNKNOWN;
+		if (header.p_type == PT_INTERP)
+			return AW_PROGRAM_DYNAMIC;
+	}
+	return AW_PROGRAM_STATIC;
+}
+
+/* Cut the interpreter out of "#! /bin/sh -e". */
+static char *interpreter(char *line)
+{
+	char *at = line + 2;
+
+	at += strspn(at, " \t");
+	at[strcspn(at, " \t\n")] = '\0';
+	return *at == '/' ? at : NULL;
+}
+
+static void inspect(const char *path, struct aw_program *ret, int depth)
+{
+	union {
+		char text[260];
+		Elf64_Ehdr elf;
+	} head;
+	AW_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	n = pread(fd, &head, sizeof(head) - 4, 0);
+	if (n < 0)
+		return;
+	head.text[n] = '\0';
+	if (n > 2 && head.text[0] == '#' && head.text[1] == '!') {
+		char *next = interpreter(head.text);
+
+		if (next && depth < 5)
+			inspect(next, ret, depth + 1);
+		return;
+	}
+	if ((size_t)n < sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG) != 0)
+		return;
+	ret->kind = elf_kind(fd, &head.elf);
+	ret->privileged = (st.st_mode & S_ISUID) ||
+		(st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
+		fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+void aw_program_inspect(const char *path, struct aw_program *ret)
+{
+	*ret = (struct aw_program){.kind = AW_PROGRAM_UNKNOWN};
+	inspect(path, ret, 0);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c - the command `run`: from options to a session. */
+#include "supervisor/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/commands.h"
+#include "supervisor/folders.h"
+#include "supervisor/say.h"
+
+#define FIELD(name) offsetof(struct aw_run_options, name)
+
+static const struct aw_option options[] = {
+	{"mode", 'm', AW_OPT_CHOICE, FIELD(mode), "MODE", "audit|enforce",
+		"audit: log what would be denied; enforce: deny it"},
+	{"policy", 'p', AW_OPT_LIST, FIELD(policies), "FILE", NULL,
+		"one more policy layer on top; may be repeated"},
+	{"runner", 0, AW_OPT_STRING, FIELD(runner), "NAME", NULL, "the wall around the command"},
+	{"engine", 0, AW_OPT_CHOICE, FIELD(engine), "ENGINE", "auto|hybrid|kernel|preload",
+		"how calls are seen; auto takes the best that works here"},
+	{"verdicts", 0, AW_OPT_CHOICE, FIELD(verdicts), "WHERE", "local|ask",
+		"local: decided in the process where possible; ask: by the supervisor"},
+	{"workspace", 'w', AW_OPT_STRING, FIELD(workspace), "DIR", NULL,
+		"$WORKSPACE; default: the git repository, else the working directory"},
+	{"agent", 'a', AW_OPT_STRING, FIELD(agent), "NAME", NULL,
+		"the agent's name; default: the command's base name"},
+	{"log", 'l', AW_OPT_STRING, FIELD(log), "FILE|-|none", NULL,
+		"where events go; default: events.jsonl in the session's folder"},
+	{"session", 's', AW_OPT_STRING, FIELD(session), "NAME", NULL, "name of the session"},
+	{"require", 0, AW_OPT_CHOICE, FIELD(require), "STRENGTH", "kernel|supervisor",
+		"refuse to start when a rule is held by less"},
+	{"on-missing-runner", 0, AW_OPT_CHOICE, FIELD(on_missing_runner), "WHAT", "fail|exec",
+		"when the runner is not there: fail, or go on with exec"},
+	{"quiet", 'q', AW_OPT_FLAG, FIELD(quiet), NULL, NULL, "no summary line at the end"},
+	{"keep-descendants", 0, AW_OPT_FLAG, FIELD(keep_descendants), NULL, NULL,
+		"let processes that outlive the command go on, still watched"},
+};
+
+/* Every runner that the policy language knows; requirements of names, not of presence. */
+static const char *const runners[] = {"exec", "landlock", "bwrap", "firejail", "docker",
+	"podman", "user", "sandbox-exec", "restricted-token"};
+
+static int check_runner(struct aw_run *run, const char *name, struct aw_error *err)
+{
+	const char *missing = run->options.on_missing_runner ? run->options.on_missing_runner
+		: run->policy.on_missing_runner              ? run->policy.on_missing_runner
+		: run->policy.mode == AW_ENFORCE             ? "fail"
+							     : "exec";
+	bool known = false;
+
+	if (!name || strcmp(name, "exec") == 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(runners) / sizeof(runners[0]); i++)
+		known |= strcmp(name, runners[i]) == 0;
+	if (!known)
+		return aw_fail(err, EINVAL,
+			"runner '%s' is not known; it is one of exec, landlock, bwrap, firejail, "
+			"docker, podman, user, sandbox-exec, restricted-token",
+			name);
+	if (strcmp(missing, "exec") != 0)
+		return aw_fail(err, ENOTSUP,
+			"runner '%s' is not available in this version; use --runner exec, or "
+			"--on-missing-runner exec to go on without a wall",
+			name);
+	aw_say("runner '%s' is not available in this version; going on with exec, without a "
+	       "wall",
+		name);
+	return 0;
+}
+
+static int check_strength(const struct aw_run *run, struct aw_error *err)
+{
+	if (!run->options.require)
+		return 0;
+	return aw_fail(err, ENOTSUP,
+		"--require %s: with runner exec every rule is held by %s at best; nothing was "
+		"started",
+		run->options.require,
+		run->engine == AW_PRELOAD ? "the shim" : "the supervisor (raced)");
+}
+
+/* Beside the program, or where `make install` puts it; NULL when it is in neither. */
+static char *find_part(const char *name)
+{
+	static const char *const places[] = {"", "../lib/agentwatch/", "../libexec/agentwatch/"};
+	char self[4096], *path = NULL, *real;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	*(strrchr(self, '/') + 1) = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (asprintf(&path, "%s%s%s", self, places[i], name) < 0)
+			return NULL;
+		real = realpath(path, NULL);
+		free(path);
+		if (real)
+			return real;
+	}
+	return NULL;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* As execvp(3) would find it; 0, AW_RUN_NOT_FOUND or AW_RUN_NOT_EXECUTABLE. */
+static int find_program(const char *name, char **ret, struct aw_error *err)
+{
+	const char *path = getenv("PATH");
+	bool seen = false;
+
+	if (strchr(name, '/')) {
+		*ret = strdup(name);
+		if (access(name, F_OK) == 0)
+			return is_program(name)
+				? 0
+				: (aw_fail(err, EACCES, "cannot execute '%s': %s", name,
+					   strerror(EACCES)),
+					  AW_RUN_NOT_EXECUTABLE);
+		aw_fail(err, errno, "cannot find '%s': %s", name, strerror(errno));
+		return AW_RUN_NOT_FOUND;
+	}
+	for (const char *at = path ? path : "/bin:/usr/bin"; name[0] && at;) {
+		size_t len = strcspn(at, ":");
+		char *candidate = NULL;
+
+		if (asprintf(&candidate, "%.*s/%s", len ? (int)len : 1, len ? at : ".", name) < 0)
+			break;
+		if (is_program(candidate)) {
+			*ret = candidate;
+			return 0;
+		}
+		seen |= access(candidate, F_OK) == 0;
+		free(candidate);
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	if (seen)
+		return aw_fail(err, EACCES, "cannot execute '%s': %s", name, strerror(EACCES)),
+		       AW_RUN_NOT_EXECUTABLE;
+	aw_fail(err, ENOENT, "cannot find '%s' in PATH", name);
+	return AW_RUN_NOT_FOUND;
+}
+
+int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
+{
+	const char *mode = run->options.mode;
+	struct aw_diagnostics problems = {.count = 0};
+	int failed = aw_policy_load(run->layers.sources, run->layers.count,
+		&run->layers.variables, mode && strcmp(mode, "enforce") == 0 ? AW_ENFORCE : AW_AUDIT,
+		mode != NULL, ret, &problems);
+
+	for (size_t i = 0; i < problems.count; i++) {
+		const struct aw_diagnostic *d = &problems.items[i];
+
+		aw_say("%s:%u:%u: %s: %s", d->file, d->line, d->column,
+			d->warning ? "warning" : "error", d->text);
+	}
+	aw_diagnostics_free(&problems);
+	return failed;
+}
+
+static bool asks(const struct aw_run *run, const struct aw_policy *policy)
+{
+	const char *where =
+		run->options.verdicts ? run->options.verdicts : policy->verdicts;
+
+	return where && strcmp(where, "ask") == 0;
+}
+
+int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
+	struct aw_shared *ret, struct aw_error *err)
+{
+	struct aw_shared_facts facts = {
+		.work = run->engine == AW_PRELOAD ? AW_WORK_PRELOAD : AW_WORK_KERNEL,
+		.enforce = policy->mode == AW_ENFORCE,
+		.ask = asks(run, policy),
+		.hides = aw_image_hides(policy->image),
+		.shim = run->shim && run->engine != AW_KERNEL ? run->shim : "",
+		.socket = run->socket,
+		.session = run->session->id,
+	};
+
+	if (run->engine == AW_HYBRID && !facts.enforce && !facts.ask)
+		facts.work = AW_WORK_FAST;
+	return aw_shared_create(&facts, policy->image, policy->image_size, ret, err);
+}
+
+static int open_log(struct aw_run *run, struct aw_error *err)
+{
+	const char *log = run->options.log;
+	AW_FREE char *path = NULL;
+
+	run->log_fd = -1;
+	if (log && strcmp(log, "none") == 0)
+		return 0;
+	if (log && strcmp(log, "-") == 0) {
+		run->log_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return run->log_fd >= 0 ? 0 : aw_fail(err, errno, "writing to standard output: %s",
+						      strerror(errno));
+	}
+	path = log ? strdup(log) : aw_session_path(run->session, "events.jsonl");
+	if (!path)
+		return aw_fail(err, ENOMEM, "naming the log");
+	run->log_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	if (run->log_fd < 0)
+		return aw_fail(err, errno, "opening the log %s: %s", path, strerror(errno));
+	return 0;
+}
+
+static int write_policy_file(const struct aw_run *run, struct aw_error *err)
+{
+	AW_FREE char *path = aw_session_path(run->session, "policy.txt");
+	AW_FCLOSE FILE *file = path ? fopen(path, "we") : NULL;
+
+	if (!file)
+		return aw_fail(err, errno, "writing policy.txt of the session: %s",
+			strerror(errno));
+	aw_policy_print(&run->policy, file);
+	return 0;
+}
+
+static char *absolute_log(const char *log)
+{
+	AW_FREE char *cwd = NULL;
+	char *path;
+
+	if (!log || log[0] == '/' || strcmp(log, "-") == 0 || strcmp(log, "none") == 0)
+		return log ? strdup(log) : NULL;
+	cwd = getcwd(NULL, 0);
+	return cwd && asprintf(&path, "%s/%s", cwd, log) >= 0 ? path : NULL;
+}
+
+static int describe_session(struct aw_run *run, struct aw_error *err)
+{
+	AW_FREE char *log = absolute_log(run->options.log);
+	const struct aw_session_about about = {
+		.argv = (const char *const *)run->command,
+		.mode = run->policy.mode == AW_ENFORCE ? "enforce" : "audit",
+		.engine = aw_engine_name(run->engine),
+		.runner = "exec",
+		.workspace = run->layers.variables.workspace,
+		.log = log,
+	};
+
+	if (aw_session_describe(run->session, &about, err) < 0)
+		return -1;
+	return aw_session_save(run->session, err);
+}
+
+/* Where the preload engine's shim asks: beside the control socket. */
+static int name_socket(struct aw_run *run, struct aw_error *err)
+{
+	size_t len;
+
+	if (run->engine != AW_PRELOAD)
+		return 0;
+	len = strlen(run->session->control);
+	if (len < 8 || asprintf(&run->socket, "%.*s.ask", (int)(strrchr(run->session->control, '.') -
+				run->session->control), run->session->control) < 0)
+		return aw_fail(err, ENOMEM, "naming the session's socket");
+	if (strlen(run->socket) >= 108)
+		return aw_fail(err, ENAMETOOLONG, "%s is too long for a socket; set "
+						  "XDG_RUNTIME_DIR to a shorter one",
+			run->socket);
+	return 0;
+}
+
+static const char *engine_wanted(const struct aw_run *run)
+{
+	return run->options.engine ? run->options.engine : run->policy.engine;
+}
+
+/* All that is done before anything is forked. */
+static int prepare(struct aw_run *run, struct aw_error *err)
+{
+	const char *runner;
+
+	err->code = 0;
+	if (aw_run_choose_engine(run, engine_wanted(run), err) < 0)
+		return -1;
+	if (err->code && !run->options.quiet)
+		aw_say("%s", err->text);
+	runner = run->options.runner ? run->options.runner : run->policy.runner;
+	if (check_runner(run, runner, err) < 0 || check_strength(run, err) < 0 ||
+		aw_session_create(run->options.session, &run->session, err) < 0 ||
+		name_socket(run, err) < 0 || open_log(run, err) < 0 ||
+		describe_session(run, err) < 0 || write_policy_file(run, err) < 0 ||
+		aw_run_share(run, &run->policy, &run->shared, err) < 0)
+		return -1;
+	return 0;
+}
+
+/* The supervisor holds a descriptor a process; the command keeps the caller's limit. */
+static void raise_file_limit(struct aw_run *run)
+{
+	struct rlimit most;
+
+	getrlimit(RLIMIT_NOFILE, &run->files);
+	most = run->files;
+	most.rlim_cur = most.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &most);
+}
+
+static int run_main(int argc, char **argv)
+{
+	struct aw_run run = {.log_fd = -1, .shared = {.fd = -1}};
+	struct aw_layers_wish wish;
+	struct aw_error err;
+	bool help = false;
+	int first, failed;
+
+	first = aw_options_parse(&aw_command_run, argc, argv, &run.options, &help, &err);
+	if (help)
+		return 0;
+	if (first >= 0 && !argv[first])
+		first = aw_fail(&err, EINVAL, "no command; say agentwatch run -- COMMAND [ARG...]");
+	if (first < 0) {
+		aw_say("%s", err.text);
+		return AW_RUN_FAILED;
+	}
+	run.command = argv + first;
+	run.enter = find_part("agentwatch-enter");
+	run.shim = find_part("libagentwatch.so");
+	if (!run.enter) {
+		aw_say("agentwatch-enter is not beside this program; install it again");
+		return AW_RUN_FAILED;
+	}
+	wish = (struct aw_layers_wish){.workspace = run.options.workspace,
+		.agent = run.options.agent,
+		.policies = &run.options.policies};
+	if (aw_layers_find(&wish, &run.layers, &err) < 0) {
+		aw_say("%s", err.text);
+		return AW_RUN_FAILED;
+	}
+	if (aw_run_load_policy(&run, &run.policy) < 0) {
+		aw_say("nothing was started, since the policy has mistakes");
+		return AW_RUN_FAILED;
+	}
+	failed = find_program(run.command[0], &run.program, &err);
+	if (failed) {
+		aw_say("%s", err.text);
+		return failed;
+	}
+	raise_file_limit(&run);
+	if (prepare(&run, &err) < 0) {
+		aw_say("%s", err.text);
+		if (run.session)
+			aw_session_finish(run.session, AW_RUN_FAILED, NULL);
+		return AW_RUN_FAILED;
+	}
+	return aw_front(&run);
+}
+
+const struct aw_command aw_command_run = {
+	.name = "run",
+	.arguments = "[--] COMMAND [ARG...]",
+	.brief = "run a command under watch",
+	.details = "Runs COMMAND with every open, exec, connect and spawn in it and in all its\n"
+		   "descendants judged by the policy and written to the session's log.\n\n"
+		   "Exit status: the command's own, 128+N when signal N ended it; 125 when\n"
+		   "agentwatch failed before the command started, 126 when it could not be\n"
+		   "executed, 127 when it was not found.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.main = run_main,
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - one `agentwatch run`, from options to the running session.
+ *
+ * The invoked process becomes the front: it stays in the caller's process group, passes
+ * signals on and returns the command's status.  Its child is the service, which forks the
+ * command and watches it.  The front holds a duplicate of the seccomp listener, so that
+ * watched calls are still answered when the service is killed.
+ */
+#ifndef AW_SUPERVISOR_RUN_H
+#define AW_SUPERVISOR_RUN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "policy/load.h"
+#include "supervisor/layers.h"
+#include "supervisor/options.h"
+#include "supervisor/session.h"
+#include "supervisor/watch.h"
+
+/* Exit statuses of run, as env(1) and sudo(8) have them. */
+enum { AW_RUN_FAILED = 125, AW_RUN_NOT_EXECUTABLE = 126, AW_RUN_NOT_FOUND = 127 };
+
+/* What the command line says; strings are borrowed. */
+struct aw_run_options {
+	const char *mode, *runner, *engine, *workspace, *agent, *log, *session, *require;
+	const char *on_missing_runner, *verdicts;
+	struct aw_string_list policies;
+	bool quiet, keep_descendants;
+};
+
+struct aw_run {
+	struct aw_run_options options;
+	char **command;       /* argv of the command, borrowed */
+	char *program;        /* its path; owned */
+	char *workspace;      /* owned */
+	struct aw_layers layers;
+	char *shim;           /* owned; NULL without */
+	char *enter;          /* owned */
+	struct aw_policy policy;
+	struct aw_session *session;
+	struct aw_shared shared;
+	char *socket;         /* preload engine; owned, or NULL */
+	enum aw_engine engine;
+	int log_fd;
+	bool hybrid_flags; /* WAIT_KILLABLE_RECV is there */
+	pid_t front, front_group;
+	sigset_t mask;           /* the caller's, for the command */
+	struct rlimit files;     /* the caller's RLIMIT_NOFILE, for the command */
+};
+
+/* Front and service talk in these. */
+enum aw_news_kind {
+	AW_NEWS_STARTED, /* service: value is the command's pid; the listener comes along */
+	AW_NEWS_STOPPED, /* service: the command was stopped by signal value */
+	AW_NEWS_ENDED,   /* service: value is the exit status for run */
+	AW_NEWS_SIGNAL,  /* front: send signal value to the command */
+	AW_NEWS_RELOAD,  /* front */
+};
+
+struct aw_news {
+	int kind, value;
+};
+
+/*
+ * Read the policy files of this run into *ret; problems are printed on stderr and make -1
+ * when one of them is an error.
+ */
+int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret);
+
+/* The session memory for this policy. */
+int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
+	struct aw_shared *ret, struct aw_error *err);
+
+/* Choose the engine. */
+int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error *err);
+
+/* The environment for the command: owned array and strings. */
+char **aw_run_environment(const struct aw_run *run, struct aw_error *err);
+
+/* Fork the service and stay in front of it; the exit status of run. */
+int aw_front(struct aw_run *run);
+
+/* The service: does not return before the session is over. news: socket to the front. */
+int aw_service(struct aw_run *run, int news);
+
+/*
+ * Start the command through agentwatch-enter. With a filter, *ret_listener is the
+ * notification listener and the command waits for aw_launch_go().
+ */
+struct aw_launched {
+	pid_t pid;
+	int socket;   /* to agentwatch-enter; owned */
+	int listener; /* owned, or -1 */
+	bool no_new_privs;
+};
+int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error *err);
+
+/* 0: it runs. Else the exit status for run, with the reason in err. */
+int aw_launch_go(
+	const struct aw_run *run, struct aw_launched *launched, struct aw_error *err);
+
+/* Preload engine: hello and asks over the session's socket. */
+struct aw_socket_service;
+int aw_socket_service_start(struct aw_watch *watch, const char *path,
+	struct aw_socket_service **ret, struct aw_error *err);
+void aw_socket_service_stop(struct aw_socket_service *service);
+
+/* Send a signal to every descendant of root; how many there were. */
+size_t aw_signal_descendants(pid_t root, int signal);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* say.c - messages, and names made harmless for a terminal. */
+#include "supervisor/say.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/audit/json.h"
+#include "supervisor/cleanup.h"
+
+enum { SHOWN_MAX = 12 }; /* "\u{10ffff}" and to spare: what one character becomes */
+
+static bool turns_direction(uint32_t c)
+{
+	return c == 0x061c || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+	       c == 0xfeff;
+}
+
+/* One character at in as it is shown, terminated; returns how many bytes of in it took.
+ */
+static size_t show_one(const unsigned char *in, size_t len, char out[SHOWN_MAX + 1])
+{
+	uint32_t point = 0;
+	size_t used = aw_utf8_read(in, len, &point);
+
+	if (!used || point < 0x20 || point == 0x7f) {
+		snprintf(out, SHOWN_MAX + 1, "\\x%02x", in[0]);
+		return 1;
+	}
+	if (point == '\\') {
+		snprintf(out, SHOWN_MAX + 1, "\\\\");
+	} else if ((point >= 0x80 && point < 0xa0) || turns_direction(point)) {
+		snprintf(out, SHOWN_MAX + 1, "\\u{%x}", point);
+	} else {
+		memcpy(out, in, used);
+		out[used] = 0;
+	}
+	return used;
+}
+
+size_t aw_show(const char *bytes, size_t len, char *out, size_t size)
+{
+	const unsigned char *in = (const unsigned char *)bytes;
+	size_t at = 0;
+
+	for (size_t i = 0; i < len;) {
+		char one[SHOWN_MAX + 1];
+		size_t n;
+
+		i += show_one(in + i, len - i, one);
+		n = strlen(one);
+		if (at + n + 1 > size)
+			break;
+		memcpy(out + at, one, n);
+		at += n;
+	}
+	if (size)
+		out[at] = 0;
+	return at;
+}
+
+char *aw_shown(const char *bytes, size_t len)
+{
+	size_t size = len * SHOWN_MAX + 1;
+	char *out = malloc(size);
+
+	if (out)
+		aw_show(bytes, len, out, size);
+	return out;
+}
+
+static void say(const char *text)
+{
+	AW_FREE char *safe = malloc(strlen(text) * SHOWN_MAX + 1);
+	char *at = safe;
+
+	/* Backslashes stay: a message is written for people already. */
+	for (size_t i = 0, len = strlen(text); safe && i < len;) {
+		char one[SHOWN_MAX + 1];
+
+		i += show_one((const unsigned char *)text + i, len - i, one);
+		at = stpcpy(at, one[0] == '\\' && one[1] == '\\' ? "\\" : one);
+	}
+	if (safe)
+		*at = 0;
+	fprintf(stderr, "agentwatch: %s\n", safe ? safe : "out of memory");
+}
+
+void aw_say(const char *fmt, ...)
+{
+	char text[2048];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	say(text);
+}
+
+int aw_say_failed(const struct aw_error *err)
+{
+	say(err->text);
+	return AW_EXIT_FAILED;
+}
+
+int aw_say_usage(const struct aw_error *err)
+{
+	say(err->text);
+	return AW_EXIT_USAGE;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service.c - the process that watches: starts the command, serves it, cleans up. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervisor/audit/drain.h"
+#include "supervisor/control.h"
+#include "supervisor/kernel/notify.h"
+#include "supervisor/run.h"
+#include "supervisor/say.h"
+
+#ifndef PIDFD_GET_INFO
+struct pidfd_info {
+	uint64_t mask, cgroupid;
+	uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
+	int32_t exit_code;
+};
+#define PIDFD_GET_INFO _IOWR(0xFF, 11, struct pidfd_info)
+#define PIDFD_INFO_EXIT (1UL << 3)
+#endif
+
+enum { NOTIFY_THREADS = 3, GRACE_MS = 2000 };
+
+/* What the loop waits for; pidfds have the pid in the upper half. */
+enum { WAIT_SIGNALS = 1, WAIT_NEWS, WAIT_CONTROL };
+
+struct service {
+	struct aw_run *run;
+	struct aw_watch watch;
+	struct aw_notify *notify;
+	struct aw_drain *drain;
+	struct aw_socket_service *sockets;
+	struct aw_control *control;
+	int news, signals;
+	pid_t command;
+	int status;   /* for run, -1 while the command runs */
+	bool orphans; /* waitpid still has children to wait for */
+	bool front_gone, stopping;
+};
+
+static void tell(struct service *s, int kind, int value, int fd)
+{
+	struct aw_news news = {kind, value};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec iov = {&news, sizeof(news)};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int));
+		control.align.cmsg_level = SOL_SOCKET;
+		control.align.cmsg_type = SCM_RIGHTS;
+		control.align.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+	}
+	sendmsg(s->news, &msg, MSG_NOSIGNAL);
+}
+
+static void say_policy(struct service *s, const char *text)
+{
+	struct aw_event event = {.kind = AW_EV_POLICY, .text = text, .port = -1};
+
+	event.pid = getpid();
+	event.ppid = s->run->front;
+	aw_watch_log(&s->watch, &event);
+}
+
+/* Read the files again; a broken one leaves everything as it is. */
+static int reload(struct service *s, char *text, size_t size)
+{
+	struct aw_shared *fresh = calloc(1, sizeof(*fresh)), *old;
+	struct aw_policy policy;
+	struct aw_error err = {.text = "the files have mistakes (see its terminal)"};
+
+	if (!fresh || aw_run_load_policy(s->run, &policy) < 0 ||
+		aw_run_share(s->run, &policy, fresh, &err) < 0) {
+		free(fresh);
+		snprintf(text, size, "the old policy stays: %s", err.text);
+		aw_say("reload: %s", text);
+		say_policy(s, text);
+		return -1;
+	}
+	old = atomic_load(&s->watch.shared);
+	atomic_store(&s->watch.image, policy.image); /* stays until the end */
+	atomic_store(&s->watch.shared, fresh);
+	atomic_store(&old->page->stale, 1);
+	snprintf(text, size, "the policy was read again%s",
+		fresh->page->hides && !s->watch.hides
+			? "; its hide rules hold for opens only, since metadata was not "
+			  "watched from the start"
+			: "");
+	say_policy(s, text);
+	return 0;
+}
+
+static void stop(struct service *s, int signal)
+{
+	s->stopping = true;
+	aw_signal_descendants(getpid(), signal);
+	aw_signal_descendants(getpid(), SIGCONT);
+}
+
+static int on_control(void *ctx, const char *request, char *text, size_t size)
+{
+	struct service *s = ctx;
+
+	if (strcmp(request, "reload") == 0)
+		return reload(s, text, size);
+	if (strcmp(request, "stop") == 0) {
+		stop(s, SIGTERM);
+		snprintf(text, size, "the command was asked to end (SIGTERM)");
+		return 0;
+	}
+	if (strcmp(request, "status") == 0) {
+		snprintf(text, size, "running");
+		return 0;
+	}
+	snprintf(text, size, "request '%s' is not known", request);
+	return -1;
+}
+
+static void on_news(struct service *s)
+{
+	struct aw_news news;
+	ssize_t n = recv(s->news, &news, sizeof(news), MSG_DONTWAIT);
+	char text[512];
+
+	if (n == 0) { /* the front is gone: nobody would hear of the end */
+		s->front_gone = true;
+		epoll_ctl(s->watch.pidfds, EPOLL_CTL_DEL, s->news, NULL);
+		if (s->status < 0)
+			stop(s, SIGTERM);
+	}
+	if (n != sizeof(news))
+		return;
+	if (news.kind == AW_NEWS_RELOAD)
+		reload(s, text, sizeof(text));
+	else if (news.kind == AW_NEWS_SIGNAL && s->status < 0)
+		kill(s->command, news.value);
+}
+
+static void command_ended(struct service *s, int status)
+{
+	s->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void reap(struct service *s)
+{
+	struct signalfd_siginfo info;
+	int status;
+	pid_t pid;
+
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info))
+		;
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (WIFSTOPPED(status)) {
+			if (pid == s->command)
+				tell(s, AW_NEWS_STOPPED, WSTOPSIG(status), -1);
+			continue;
+		}
+		aw_processes_exited(s->watch.tree, pid, status);
+		if (pid == s->command)
+			command_ended(s, status);
+	}
+	s->orphans = !(pid < 0 && errno == ECHILD);
+}
+
+/* Linux 6.15 remembers how a process ended even when its parent has waited for it. */
+static int exit_status(int pidfd)
+{
+	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
+
+	if (ioctl(pidfd, PIDFD_GET_INFO, &info) < 0 || !(info.mask & PIDFD_INFO_EXIT))
+		return -1;
+	return info.exit_code;
+}
+
+static void on_pidfd(struct service *s, uint64_t data)
+{
+	int pidfd = (int)(uint32_t)data;
+	pid_t pid = (pid_t)(data >> 32);
+	struct aw_who who;
+
+	/* our own children are waited for: their status comes from there */
+	if (pid == s->command || !aw_processes_peek(s->watch.tree, pid, &who))
+		who.ppid = getpid();
+	aw_processes_exited(s->watch.tree, pid, exit_status(pidfd));
+	epoll_ctl(s->watch.pidfds, EPOLL_CTL_DEL, pidfd, NULL);
+	close(pidfd);
+}
+
+static void wait_once(struct service *s, int timeout)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(s->watch.pidfds, events, 64, timeout);
+
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.u64 == WAIT_SIGNALS)
+			reap(s);
+		else if (events[i].data.u64 == WAIT_NEWS)
+			on_news(s);
+		else if (events[i].data.u64 == WAIT_CONTROL)
+			aw_control_accept_one(s->control, on_control, s);
+		else
+			on_pidfd(s, events[i].data.u64);
+	}
+}
+
+static uint64_t now_ms(void)
+{
+	return aw_watch_now() / 1000000;
+}
+
+/* Nothing is left running: first asked, then killed. */
+static void end_descendants(struct service *s)
+{
+	uint64_t deadline = now_ms() + GRACE_MS;
+	bool killed = false;
+
+	reap(s);
+	if (!s->orphans)
+		return;
+	stop(s, SIGTERM);
+	while (s->orphans) {
+		wait_once(s, 20);
+		reap(s);
+		if (now_ms() > deadline || killed) {
+			killed = true;
+			aw_signal_descendants(getpid(), SIGKILL);
+		}
+	}
+}
+
+static void run_until_ended(struct service *s)
+{
+	uint64_t killed_at = 0;
+
+	while (s->status < 0) {
+		wait_once(s, s->stopping ? 50 : 200);
+		if (atomic_load(&s->watch.stop_agent) && !s->stopping)
+			stop(s, SIGKILL);
+		if (s->stopping && !killed_at)
+			killed_at = now_ms() + GRACE_MS;
+		if (killed_at && now_ms() > killed_at)
+			aw_signal_descendants(getpid(), SIGKILL);
+	}
+}
+
+static void keep_serving(struct service *s)
+{
+	reap(s);
+	while (s->orphans) {
+		wait_once(s, 200);
+		reap(s);
+	}
+}
+
+static void write_summary(struct service *s)
+{
+	const struct aw_log_counts *counts = aw_log_counts(s->watch.log);
+	struct aw_event event = {.kind = AW_EV_SUMMARY, .port = -1};
+	char extra[160], line[256];
+
+	snprintf(extra, sizeof(extra), "\"calls\":%llu,\"denied\":%llu,\"execs\":%llu",
+		(unsigned long long)counts->calls, (unsigned long long)counts->denied,
+		(unsigned long long)counts->execs);
+	event.pid = getpid();
+	event.ppid = s->run->front;
+	event.extra = extra;
+	aw_watch_log(&s->watch, &event);
+	aw_watch_flush(&s->watch);
+	if (!s->run->options.quiet &&
+		aw_summary_line(counts, s->run->policy.mode, s->run->session->id, line,
+			sizeof(line)))
+		aw_say("%s", line);
+}
+
+static int add_to_loop(struct service *s, int fd, uint64_t what)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = what};
+
+	return epoll_ctl(s->watch.pidfds, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int set_up_watch(struct service *s, struct aw_error *err)
+{
+	struct aw_run *run = s->run;
+	struct aw_watch *w = &s->watch;
+
+	w->engine = run->engine;
+	w->enforce = run->policy.mode == AW_ENFORCE;
+	w->hides = run->shared.page->hides;
+	w->ask = run->shared.page->ask;
+	w->quiet = run->options.quiet;
+	w->strength_kernel = "supervisor (raced)";
+	w->strength_shim = "shim";
+	w->listener = -1;
+	atomic_store(&w->image, run->policy.image);
+	atomic_store(&w->shared, &run->shared);
+	snprintf(w->shim, sizeof(w->shim), "%s", run->shim ? run->shim : "");
+	pthread_mutex_init(&w->log_lock, NULL);
+	w->pidfds = epoll_create1(EPOLL_CLOEXEC);
+	w->tree = aw_processes_new();
+	if (w->pidfds < 0 || !w->tree)
+		return aw_fail(err, ENOMEM, "starting the supervisor");
+	aw_processes_on_born(w->tree, aw_watch_born, w);
+	return aw_log_open(run->log_fd, run->session->id, &w->log, err);
+}
+
+static int set_up_loop(struct service *s, struct aw_error *err)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigdelset(&set, SIGUSR2); /* ends the notification threads' waiting */
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0 || add_to_loop(s, s->signals, WAIT_SIGNALS) < 0 ||
+		add_to_loop(s, s->news, WAIT_NEWS) < 0)
+		return aw_fail(err, errno, "starting the supervisor: %s", strerror(errno));
+	if (aw_control_open(s->run->session->control, &s->control, err) < 0)
+		return -1;
+	return add_to_loop(s, aw_control_fd(s->control), WAIT_CONTROL);
+}
+
+/* Threads first, then the command: its very first call already waits for an answer. */
+static int start(struct service *s, struct aw_error *err)
+{
+	struct aw_event event = {.kind = AW_EV_START, .port = -1};
+	struct aw_launched launched;
+	char text[128];
+	int failed;
+
+	if (s->run->engine == AW_PRELOAD &&
+		aw_socket_service_start(&s->watch, s->run->socket, &s->sockets, err) < 0)
+		return AW_RUN_FAILED;
+	if (aw_launch(s->run, &launched, err) < 0)
+		return AW_RUN_FAILED;
+	s->command = launched.pid;
+	s->watch.listener = launched.listener;
+	s->watch.no_new_privs = launched.no_new_privs;
+	snprintf(text, sizeof(text), "mode %s, engine %s, runner exec, held by %s",
+		s->watch.enforce ? "enforce" : "audit", aw_engine_name(s->run->engine),
+		s->run->engine == AW_PRELOAD ? "shim" : "supervisor (raced)");
+	event.text = text;
+	event.pid = launched.pid;
+	event.ppid = getpid();
+	aw_watch_log(&s->watch, &event);
+	if (launched.listener >= 0 &&
+		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
+		return AW_RUN_FAILED;
+	if (aw_drain_start(&s->watch, s->notify, &s->drain, err) < 0)
+		return AW_RUN_FAILED;
+	tell(s, AW_NEWS_STARTED, launched.pid, launched.listener);
+	failed = aw_launch_go(s->run, &launched, err);
+	if (!failed && s->run->engine == AW_PRELOAD) {
+		struct aw_who who;
+
+		aw_processes_find(s->watch.tree, launched.pid, &who);
+	}
+	return failed;
+}
+
+static void finish(struct service *s)
+{
+	struct aw_error err;
+
+	aw_notify_stop(s->notify);
+	aw_socket_service_stop(s->sockets);
+	aw_drain_finish(s->drain);
+	write_summary(s);
+	aw_control_close(s->control);
+	if (aw_session_finish(s->run->session, s->status, &err) < 0)
+		aw_say("%s", err.text);
+	aw_log_close(s->watch.log);
+}
+
+int aw_service(struct aw_run *run, int news)
+{
+	struct service *s = calloc(1, sizeof(*s));
+	struct aw_error err = {.code = 0};
+	int failed;
+
+	if (!s)
+		return AW_RUN_FAILED;
+	s->run = run;
+	s->news = news;
+	s->status = -1;
+	setpgid(0, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (set_up_watch(s, &err) < 0 || set_up_loop(s, &err) < 0) {
+		aw_say("%s", err.text);
+		return AW_RUN_FAILED;
+	}
+	failed = start(s, &err);
+	if (failed) {
+		aw_say("%s", err.text);
+		s->status = failed;
+	} else {
+		run_until_ended(s);
+	}
+	if (run->options.keep_descendants && !s->stopping && !failed) {
+		tell(s, AW_NEWS_ENDED, s->status, -1);
+		keep_serving(s);
+	}
+	end_descendants(s);
+	finish(s);
+	tell(s, AW_NEWS_ENDED, s->status, -1);
+	return s->status;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * socket_service.c - the preload engine's questions.
+ *
+ * One thread accepts; each connection is one message with one answer (policy/wire.h).
+ * Clients that are slow are given a second, then dropped.  Who asks is what the kernel
+ * says (SO_PEERCRED), so that a process can only speak for itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "policy/calls.h"
+#include "policy/wire.h"
+#include "supervisor/audit/address.h"
+#include "supervisor/cleanup.h"
+#include "supervisor/program.h"
+#include "supervisor/run.h"
+
+struct aw_socket_service {
+	struct aw_watch *watch;
+	pthread_t thread;
+	int fd;
+	char *path; /* owned */
+	_Atomic bool ending;
+};
+
+/* One message as it came. */
+struct question {
+	struct aw_wire_head head;
+	struct aw_text parts[AW_WIRE_PARTS];
+	char *bytes; /* owned */
+	struct aw_who who;
+};
+
+static bool read_all(int fd, void *to, size_t len)
+{
+	char *at = to;
+
+	while (len) {
+		ssize_t n = recv(fd, at, len, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool read_question(struct aw_socket_service *service, int fd, struct question *q)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	struct aw_error err;
+	size_t size, at = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ||
+		!aw_processes_find(service->watch->tree, peer.pid, &q->who))
+		return false;
+	if (!read_all(fd, &q->head, sizeof(q->head)))
+		return false;
+	if (aw_wire_check(&q->head, &size, &err) < 0) {
+		aw_watch_warn(service->watch, &q->who, "wire",
+			"process %d sent %s; it was not answered", q->who.pid, err.text);
+		return false;
+	}
+	q->bytes = malloc(size + 1);
+	if (!q->bytes || !read_all(fd, q->bytes, size))
+		return false;
+	for (int i = 0; i < AW_WIRE_PARTS; i++) {
+		q->parts[i] = (struct aw_text){q->bytes + at, q->head.len[i]};
+		at += q->head.len[i];
+	}
+	return true;
+}
+
+static void reply(int fd, const struct aw_wire_answer *answer, const int *fds, int count)
+{
+	union {
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec iov = {(void *)answer, sizeof(*answer)};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	size_t size = (size_t)count * sizeof(int);
+
+	if (count) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = CMSG_SPACE(size);
+		control.align.cmsg_level = SOL_SOCKET;
+		control.align.cmsg_type = SCM_RIGHTS;
+		control.align.cmsg_len = CMSG_LEN(size);
+		memcpy(CMSG_DATA(&control.align), fds, size);
+	}
+	sendmsg(fd, &msg, MSG_NOSIGNAL);
+}
+
+static void greet(struct aw_watch *watch, int fd, const struct question *q)
+{
+	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
+	struct aw_event hello = {.kind = AW_EV_HELLO, .port = -1};
+	bool first = q->who.shim != AW_SHIM_READY;
+	AW_CLOSE int ring_fd = -1;
+	struct aw_ring *ring;
+
+	if (aw_watch_hello(
+		    watch, &q->who, q->head.type == AW_WIRE_HELLO_BIG, &ring_fd, &ring) < 0)
+		return;
+	reply(fd, &answer, (int[]){ring_fd, atomic_load(&watch->shared)->fd}, 2);
+	if (!first)
+		return;
+	aw_watch_sign(&hello, &q->who);
+	hello.text = "the shim is in place";
+	aw_watch_log(watch, &hello);
+}
+
+static void decide_address(struct aw_watch *watch, const struct question *q, char *text,
+	size_t size, struct aw_event *event, struct aw_decision *ret)
+{
+	const struct aw_text *part = &q->parts[4];
+	union aw_any_address any;
+	struct aw_address to;
+
+	memset(&any, 0, sizeof(any));
+	memcpy(&any, part->bytes, part->len < sizeof(any.storage) ? part->len
+								   : sizeof(any.storage));
+	aw_address_describe(&any, part->len, event->path, text, size, &to, event);
+	event->path = (struct aw_text){NULL, 0};
+	aw_image_decide_address(
+		atomic_load(&watch->image), (enum aw_action)q->head.action, &to, ret);
+}
+
+/* argv as it came: strings with their terminators, one behind the other. */
+static size_t split_vector(const struct aw_text *block, struct aw_text **ret_texts,
+	const char ***ret_argv)
+{
+	size_t count = 0, i = 0;
+
+	for (size_t at = 0; at < block->len; at++)
+		count += block->bytes[at] == '\0';
+	*ret_texts = calloc(count + 1, sizeof(**ret_texts));
+	*ret_argv = calloc(count + 1, sizeof(**ret_argv));
+	if (!*ret_texts || !*ret_argv)
+		return 0;
+	for (const char *at = block->bytes; i < count; i++) {
+		(*ret_texts)[i] = (struct aw_text){at, strlen(at)};
+		(*ret_argv)[i] = at;
+		at += strlen(at) + 1;
+	}
+	return count;
+}
+
+static void on_exec(struct aw_watch *watch, const struct question *q, struct aw_event *event,
+	char *cwd, size_t cwd_size, struct aw_decision *ret)
+{
+	AW_FREE struct aw_text *texts = NULL;
+	AW_FREE const char **argv = NULL;
+	char link[64];
+	ssize_t n;
+
+	event->kind = AW_EV_EXEC;
+	event->argc = split_vector(&q->parts[3], &texts, &argv);
+	snprintf(link, sizeof(link), "/proc/%d/cwd", q->who.pid);
+	n = readlink(link, cwd, cwd_size);
+	event->cwd = (struct aw_text){cwd, n > 0 ? (size_t)n : 0};
+	event->raw2 = (struct aw_text){NULL, 0};
+	aw_image_decide_exec(atomic_load(&watch->image), event->path.bytes, event->path.len,
+		argv, argv ? event->argc : 0, ret);
+	event->argv = aw_take_ptr(&texts); /* freed by the caller */
+}
+
+static void judge(struct aw_watch *watch, int fd, const struct question *q)
+{
+	struct aw_event event = {.kind = AW_EV_CALL, .ts = q->head.ts, .port = -1};
+	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
+	const struct aw_image *image = atomic_load(&watch->image);
+	char text[256], cwd[4096];
+	struct aw_decision decision, second;
+	struct aw_rule rule;
+
+	aw_watch_sign(&event, &q->who);
+	event.call = aw_call_name(q->head.call);
+	event.action = (enum aw_action)q->head.action;
+	event.path = q->parts[0];
+	event.path2 = q->parts[1];
+	event.raw = q->parts[2];
+	event.raw2 = q->parts[3];
+	if (q->head.type == AW_WIRE_EXEC)
+		on_exec(watch, q, &event, cwd, sizeof(cwd), &decision);
+	else if (q->parts[4].len >= sizeof(sa_family_t))
+		decide_address(watch, q, text, sizeof(text), &event, &decision);
+	else
+		aw_image_decide_path(
+			image, event.action, event.path.bytes, event.path.len, &decision);
+	if (event.path2.len) {
+		aw_image_decide_path(image,
+			event.action == AW_RENAME ? AW_RENAME : AW_CREATE, event.path2.bytes,
+			event.path2.len, &second);
+		if (second.verdict > decision.verdict)
+			decision = second;
+	}
+	aw_watch_judge(watch, &event, &decision, &rule, true);
+	event.enforced = watch->enforce;
+	answer.verdict = decision.verdict;
+	answer.refuse = watch->enforce && decision.verdict != AW_ALLOW;
+	answer.err = decision.verdict == AW_HIDE ? ENOENT : EACCES;
+	if (answer.refuse) {
+		event.result_known = true;
+		event.result = answer.err;
+		event.kind = AW_EV_CALL;
+	}
+	aw_watch_log(watch, &event);
+	if (q->head.type == AW_WIRE_EXEC && !answer.refuse)
+		aw_processes_exec(watch->tree, q->who.pid, AW_SHIM_NONE);
+	free((void *)event.argv);
+	reply(fd, &answer, NULL, 0);
+}
+
+static void serve_one(struct aw_socket_service *service, int fd)
+{
+	struct question q = {.bytes = NULL};
+	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
+	struct aw_watch *watch = service->watch;
+
+	if (read_question(service, fd, &q)) {
+		switch ((enum aw_wire_type)q.head.type) {
+		case AW_WIRE_HELLO:
+		case AW_WIRE_HELLO_BIG:
+			greet(watch, fd, &q);
+			break;
+		case AW_WIRE_AGAIN:
+			reply(fd, &answer, &atomic_load(&watch->shared)->fd, 1);
+			break;
+		case AW_WIRE_MOVED:
+			aw_shared_moved(atomic_load(&watch->shared));
+			reply(fd, &answer, NULL, 0);
+			break;
+		default:
+			judge(watch, fd, &q);
+			break;
+		}
+	}
+	free(q.bytes);
+}
+
+static void *serve(void *arg)
+{
+	struct aw_socket_service *service = arg;
+	const struct timeval second = {.tv_sec = 1};
+
+	prctl(PR_SET_NAME, "aw-socket");
+	while (!atomic_load(&service->ending)) {
+		struct pollfd wait = {.fd = service->fd, .events = POLLIN};
+		AW_CLOSE int fd = -1;
+
+		if (poll(&wait, 1, 100) <= 0)
+			continue;
+		fd = accept4(service->fd, NULL, NULL, SOCK_CLOEXEC);
+		if (fd < 0)
+			continue;
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
+		serve_one(service, fd);
+	}
+	return NULL;
+}
+
+int aw_socket_service_start(struct aw_watch *watch, const char *path,
+	struct aw_socket_service **ret, struct aw_error *err)
+{
+	struct aw_socket_service *s = calloc(1, sizeof(*s));
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (!s || !(s->path = strdup(path))) {
+		free(s);
+		return aw_fail(err, ENOMEM, "opening %s", path);
+	}
+	s->watch = watch;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	unlink(path);
+	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s->fd < 0 || bind(s->fd, (void *)&address, sizeof(address)) < 0 ||
+		chmod(path, 0666) < 0 || /* its folder is private; a target may change ids */
+		listen(s->fd, 1024) < 0 ||
+		pthread_create(&s->thread, NULL, serve, s) != 0) {
+		aw_fail(err, errno, "listening at %s: %s", path, strerror(errno));
+		if (s->fd >= 0)
+			close(s->fd);
+		free(s->path);
+		free(s);
+		return -1;
+	}
+	*ret = s;
+	return 0;
+}
+
+void aw_socket_service_stop(struct aw_socket_service *service)
+{
+	if (!service)
+		return;
+	atomic_store(&service->ending, true);
+	pthread_join(service->thread, NULL);
+	close(service->fd);
+	unlink(service->path);
+	free(service->path);
+	free(service);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log_table.c - events as rows for people. */
+#include "supervisor/view/log_table.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "supervisor/audit/json.h"
+#include "supervisor/cleanup.h"
+#include "supervisor/say.h"
+#include "supervisor/view/log_filter.h"
+#include "supervisor/view/when.h"
+
+enum { PID = 7, PROGRAM = 12, ACTION = 8, VERDICT = 10, RESULT = 8, GAPS = 6 };
+enum { TIME = 12, TIME_SHORT = 8, ROOMY = 100, TARGET_LEAST = 12 };
+
+void aw_log_table_init(struct aw_log_table *table, bool rules)
+{
+	memset(table, 0, sizeof(*table));
+	aw_screen_init(&table->screen);
+	table->rules = rules;
+}
+
+/* Milliseconds are shown where there is room for them. */
+static size_t time_width(const struct aw_log_table *table)
+{
+	size_t width = table->screen.width;
+
+	return width && width < ROOMY ? TIME_SHORT : TIME;
+}
+
+/* Columns for the path: what is left of a terminal, or as many as it takes. */
+static size_t target_width(const struct aw_log_table *table)
+{
+	size_t others =
+		time_width(table) + PID + PROGRAM + ACTION + VERDICT + RESULT + GAPS;
+
+	if (!table->screen.width)
+		return 0;
+	return table->screen.width > others + TARGET_LEAST
+		       ? table->screen.width - others
+		       : TARGET_LEAST;
+}
+
+static void put(const struct aw_log_table *table, const char *text, size_t width,
+	enum aw_colour colour)
+{
+	aw_screen_put(&table->screen, text, width, colour);
+	putchar(' ');
+}
+
+static void put_head(const struct aw_log_table *table)
+{
+	put(table, "TIME", time_width(table), AW_BOLD);
+	put(table, "PID", PID, AW_BOLD);
+	put(table, "PROGRAM", PROGRAM, AW_BOLD);
+	put(table, "ACTION", ACTION, AW_BOLD);
+	put(table, "VERDICT", VERDICT, AW_BOLD);
+	put(table, "PATH OR ADDRESS", target_width(table), AW_BOLD);
+	aw_screen_put(&table->screen, "RESULT", 0, AW_BOLD);
+	putchar('\n');
+}
+
+static void put_time(struct aw_log_table *table, const cJSON *line)
+{
+	const char *text = aw_event_word(line, "ts");
+	char clock[16], day[12];
+	time_t seconds;
+	int64_t when;
+	struct tm tm;
+
+	if (!text || aw_when_parse(text, &when) < 0) {
+		put(table, "?", time_width(table), AW_PLAIN);
+		return;
+	}
+	seconds = (time_t)(when / 1000000000);
+	localtime_r(&seconds, &tm);
+	strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+	if (table->screen.terminal && strcmp(day, table->day) != 0) {
+		if (!table->day[0])
+			put_head(table);
+		aw_screen_put(&table->screen, day, 0, AW_DIM);
+		putchar('\n');
+		memcpy(table->day, day, sizeof(day));
+	}
+	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	if (time_width(table) == TIME)
+		snprintf(clock + 8, sizeof(clock) - 8, ".%03d",
+			(int)(when % 1000000000 / 1000000));
+	put(table, clock, time_width(table), AW_DIM);
+}
+
+static void put_who(const struct aw_log_table *table, const cJSON *line)
+{
+	const cJSON *pid = cJSON_GetObjectItemCaseSensitive(line, "pid");
+	AW_FREE char *exe = aw_event_text(line, "exe");
+	AW_FREE char *shown = NULL;
+	const char *base = exe ? strrchr(exe, '/') : NULL;
+	char number[24] = "?";
+
+	if (cJSON_IsNumber(pid))
+		snprintf(number, sizeof(number), "%.0f", pid->valuedouble);
+	put(table, number, PID, AW_PLAIN);
+	base = base ? base + 1 : exe;
+	shown = aw_shown(base ? base : "", base ? strlen(base) : 0);
+	put(table, shown ? shown : "", PROGRAM, AW_PLAIN);
+}
+
+static void put_verdict(const struct aw_log_table *table, const cJSON *line)
+{
+	const char *verdict = aw_event_word(line, "verdict");
+	const cJSON *enforced = cJSON_GetObjectItemCaseSensitive(line, "enforced");
+	AW_FREE char *shown = verdict ? aw_shown(verdict, strlen(verdict)) : NULL;
+	char text[32];
+
+	if (!shown || !aw_verdict_refuses(verdict)) {
+		put(table, shown ? shown : "", VERDICT, AW_DIM);
+		return;
+	}
+	if (cJSON_IsTrue(enforced))
+		snprintf(text, sizeof(text), "%s", shown);
+	else
+		snprintf(text, sizeof(text), "would %s",
+			strncmp(shown, "ask-", 4) ? shown : shown + 4);
+	put(table, text, VERDICT, cJSON_IsTrue(enforced) ? AW_RED : AW_YELLOW);
+}
+
+/* Write text's harmless form to out, a blank before it when there is something already.
+ */
+static void tell(FILE *out, const char *before, const char *bytes)
+{
+	AW_FREE char *shown = bytes ? aw_shown(bytes, strlen(bytes)) : NULL;
+
+	if (!shown)
+		return;
+	if (ftell(out) > 0)
+		fputs(before, out);
+	fputs(shown, out);
+}
+
+static void tell_member(
+	FILE *out, const char *before, const cJSON *line, const char *key)
+{
+	AW_FREE char *text = aw_event_text(line, key);
+
+	tell(out, before, text);
+}
+
+static void tell_address(FILE *out, const cJSON *line)
+{
+	const cJSON *port = cJSON_GetObjectItemCaseSensitive(line, "port");
+	AW_FREE char *address = aw_event_text(line, "address");
+	AW_FREE char *host = aw_event_text(line, "host");
+	AW_FREE char *whole = NULL;
+	bool six = address && strchr(address, ':') && cJSON_IsNumber(port);
+	int n;
+
+	if (!address && !host)
+		return;
+	if (cJSON_IsNumber(port))
+		n = asprintf(&whole, six ? "[%s]:%.0f" : "%s:%.0f",
+			address ? address : host, port->valuedouble);
+	else
+		n = asprintf(&whole, "%s", address ? address : host);
+	if (n < 0) {
+		whole = NULL;
+		return;
+	}
+	tell(out, " ", whole);
+	if (address && host) {
+		fputs(" (", out);
+		tell(out, "", host);
+		fputs(")", out);
+	}
+}
+
+static void tell_argv(FILE *out, const cJSON *line, bool with_first)
+{
+	const cJSON *argv = cJSON_GetObjectItemCaseSensitive(line, "argv"), *arg;
+	bool first = true;
+
+	cJSON_ArrayForEach(arg, argv)
+	{
+		AW_FREE char *text =
+			cJSON_IsString(arg) ? strdup(arg->valuestring) : NULL;
+
+		if (text)
+			aw_text_decode(text, strlen(text));
+		if (with_first || !first)
+			tell(out, " ", text);
+		first = false;
+	}
+}
+
+static void tell_exit(FILE *out, const cJSON *line)
+{
+	const cJSON *status = cJSON_GetObjectItemCaseSensitive(line, "status");
+
+	if (cJSON_IsNumber(status))
+		fprintf(out, "status %.0f", status->valuedouble);
+	else if (cJSON_IsString(status)) {
+		fputs("killed by ", out);
+		tell(out, "", status->valuestring);
+	}
+}
+
+/* What the event is about, owned by the caller. */
+static char *target_of(const cJSON *line)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	tell_member(out, "", line, "path");
+	tell_member(out, " -> ", line, "path2");
+	tell_address(out, line);
+	tell_argv(out, line, ftell(out) == 0);
+	tell_exit(out, line);
+	tell_member(out, " ", line, "kind");
+	tell_member(out, ": ", line, "text");
+	fclose(out);
+	return text;
+}
+
+/* Cut on a terminal, but not padded: nothing follows, or nothing that lines up. */
+static void put_last(const struct aw_log_table *table, const char *text)
+{
+	bool cut = table->screen.width && aw_screen_columns(text) > RESULT;
+
+	aw_screen_put(&table->screen, text, cut ? RESULT : 0, AW_PLAIN);
+}
+
+static void put_rule(const struct aw_log_table *table, const cJSON *line)
+{
+	const cJSON *rule = cJSON_GetObjectItemCaseSensitive(line, "rule");
+	const cJSON *number = cJSON_GetObjectItemCaseSensitive(rule, "line");
+	AW_FREE char *file = aw_event_text(rule, "file");
+	AW_FREE char *shown = file ? aw_shown(file, strlen(file)) : NULL;
+
+	if (!table->rules || !shown)
+		return;
+	printf("  %s:%.0f", shown, cJSON_IsNumber(number) ? number->valuedouble : 0);
+}
+
+/* With more to come it is padded; as the last column it may take the room of the next.
+ */
+static void put_target(const struct aw_log_table *table, const char *text, bool more)
+{
+	size_t width = target_width(table);
+
+	if (!more && width) {
+		width += RESULT;
+		if (aw_screen_columns(text) <= width)
+			width = 0;
+	}
+	aw_screen_put(&table->screen, text, width, AW_PLAIN);
+}
+
+void aw_log_table_put(struct aw_log_table *table, const cJSON *line)
+{
+	const char *action = aw_event_word(line, "action");
+	const char *result = aw_event_word(line, "result");
+	AW_FREE char *target = target_of(line);
+	AW_FREE char *what = NULL;
+	AW_FREE char *shown = result ? aw_shown(result, strlen(result)) : NULL;
+
+	if (!action)
+		action = aw_event_word(line, "event");
+	what = action ? aw_shown(action, strlen(action)) : NULL;
+	put_time(table, line);
+	put_who(table, line);
+	put(table, what ? what : "?", ACTION, AW_PLAIN);
+	put_verdict(table, line);
+	put_target(table, target ? target : "", shown || table->rules);
+	if (shown) {
+		fputs(table->screen.width ? " " : "  ", stdout);
+		put_last(table, shown);
+	}
+	put_rule(table, line);
+	putchar('\n');
+}

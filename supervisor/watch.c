@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watch.c - logging and bookkeeping shared by the supervisor's threads. */
+#include "supervisor/watch.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "supervisor/say.h"
+
+const char *aw_engine_name(enum aw_engine engine)
+{
+	static const char *const names[] = {"hybrid", "kernel", "preload"};
+
+	return names[engine];
+}
+
+uint64_t aw_watch_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Called with the log locked: audit goes on, enforce stops the agent. */
+static void log_trouble(struct aw_watch *watch, const struct aw_error *err)
+{
+	if (watch->log_failed)
+		return;
+	watch->log_failed = true;
+	if (watch->enforce) {
+		aw_say("%s; the agent is stopped, since enforce needs its log", err->text);
+		atomic_store(&watch->stop_agent, true);
+	} else {
+		aw_say("%s; the command goes on, events wait in memory", err->text);
+	}
+}
+
+void aw_watch_log(struct aw_watch *watch, struct aw_event *event)
+{
+	struct aw_error err;
+
+	if (!event->ts)
+		event->ts = aw_watch_now();
+	pthread_mutex_lock(&watch->log_lock);
+	if (aw_log_write(watch->log, event, &err) < 0)
+		log_trouble(watch, &err);
+	pthread_mutex_unlock(&watch->log_lock);
+}
+
+void aw_watch_flush(struct aw_watch *watch)
+{
+	struct aw_error err;
+
+	pthread_mutex_lock(&watch->log_lock);
+	if (aw_log_flush(watch->log, &err) < 0)
+		log_trouble(watch, &err);
+	pthread_mutex_unlock(&watch->log_lock);
+}
+
+void aw_watch_sign(struct aw_event *event, const struct aw_who *who)
+{
+	event->pid = who->pid;
+	event->ppid = who->ppid;
+	event->exe = (struct aw_text){who->exe, strlen(who->exe)};
+}
+
+void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char *kind,
+	const char *fmt, ...)
+{
+	struct aw_event event = {.kind = AW_EV_WARNING, .warning_kind = kind};
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	event.text = text;
+	if (who)
+		aw_watch_sign(&event, who);
+	else
+		event.pid = getpid();
+	aw_watch_log(watch, &event);
+}
+
+void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
+	const struct aw_decision *decision, struct aw_rule *rule, bool by_shim)
+{
+	event->verdict = decision->verdict;
+	event->ask_denied = decision->verdict == AW_ASK; /* nobody to ask: no */
+	if (aw_image_rule(atomic_load(&watch->image), decision->rule, rule))
+		event->rule = rule;
+	event->strength = by_shim ? watch->strength_shim : watch->strength_kernel;
+	event->source = by_shim ? AW_FROM_SHIM : AW_FROM_KERNEL;
+}
+
+void aw_watch_born(void *ctx, const struct aw_who *who, int pidfd)
+{
+	struct aw_watch *watch = ctx;
+	struct epoll_event event = {.events = EPOLLIN};
+
+	if (pidfd < 0) { /* gone already, or no descriptor left: found by its parent's wait */
+		if (errno == ESRCH)
+			aw_processes_exited(watch->tree, who->pid, -1);
+		return;
+	}
+	event.data.u64 = (uint64_t)(uint32_t)who->pid << 32 | (uint32_t)pidfd;
+	if (epoll_ctl(watch->pidfds, EPOLL_CTL_ADD, pidfd, &event) < 0)
+		close(pidfd);
+}
+
+int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big, int *ret_fd,
+	struct aw_ring **ret_ring)
+{
+	uint32_t size = big ? AW_RING_BIG : AW_RING_SMALL;
+	struct aw_ring *ring;
+	struct aw_error err;
+
+	if (aw_ring_create(size, who->pid, &ring, ret_fd, &err) < 0) {
+		aw_watch_warn(watch, who, "ring", "no memory shared with process %d: %s",
+			who->pid, err.text);
+		return -1;
+	}
+	if (aw_processes_add_ring(watch->tree, who->pid, ring, size) < 0) {
+		aw_ring_unmap(ring, size);
+		close(*ret_fd);
+		return -1;
+	}
+	*ret_ring = ring;
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * watch.h - what the threads of a supervisor share while a session runs.
+ *
+ * The notification threads, the socket thread, the drainer and the service loop all hold a
+ * pointer to one aw_watch.  The image is replaced as a whole on reload and old ones stay
+ * until the end, so whoever has read the pointer may go on using it.
+ */
+#ifndef AW_SUPERVISOR_WATCH_H
+#define AW_SUPERVISOR_WATCH_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "policy/image.h"
+#include "supervisor/audit/log.h"
+#include "supervisor/shared.h"
+#include "supervisor/processes.h"
+
+enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
+
+struct aw_watch {
+	enum aw_engine engine;
+	bool enforce, hides, ask, quiet;
+	bool no_new_privs; /* the filter needed it */
+	const char *strength_kernel, *strength_shim; /* for the log */
+	const struct aw_image *_Atomic image;
+	struct aw_shared *_Atomic shared;
+	char shim[1024]; /* the library's path, "" without one */
+	struct aw_processes *tree;
+	int listener; /* seccomp, -1 without */
+	int pidfds;   /* epoll of the service loop: one pidfd a process */
+
+	pthread_mutex_t log_lock;
+	struct aw_log *log;
+	bool log_failed; /* said once */
+	_Atomic bool stop_agent; /* enforce: the log cannot be written */
+	_Atomic bool ending;
+};
+
+const char *aw_engine_name(enum aw_engine engine);
+
+/* Nanoseconds of CLOCK_REALTIME. */
+uint64_t aw_watch_now(void);
+
+/* Log one event; fills ts in when it is 0. */
+void aw_watch_log(struct aw_watch *watch, struct aw_event *event);
+void aw_watch_flush(struct aw_watch *watch);
+
+/* Log a warning about a process (who may be NULL). */
+void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char *kind,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Who did it. */
+void aw_watch_sign(struct aw_event *event, const struct aw_who *who);
+
+/* Verdict, rule and strength into event; rule must live until it is logged. */
+void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
+	const struct aw_decision *decision, struct aw_rule *rule, bool by_shim);
+
+/* A process was seen for the first time: watch for its end. */
+void aw_watch_born(void *watch, const struct aw_who *who, int pidfd);
+
+/* The shim said hello: a ring for it. *ret_fd is owned by the caller. */
+int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big, int *ret_fd,
+	struct aw_ring **ret_ring);
+
+#endif

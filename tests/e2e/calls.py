@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""calls.py - what test_calls.sh asks the probes, and judges their answers by.
+
+  calls.py plan LIST ROOT CASE...          input for `probe --batch`, a line a call and case
+  calls.py judge LIST ROOT LOG BARE WATCHED CASE...
+  calls.py covered CALLS.DEF LIST...       every row of the table has a probe
+
+CASE is allowed, denied or hidden: the folders below ROOT that the policy speaks of.
+Prints `ok - sentence` and `not ok - sentence`; the caller numbers them.
+"""
+import json
+import re
+import sys
+
+CHANGES = {"write", "create", "delete", "rename"}
+INET = {"allowed": "127.0.1.%d", "denied": "127.0.2.%d"}
+HOST = {"allowed": "localhost", "denied": "denied.test"}
+
+# Its own folder is /tmp whatever we say; test_calls.sh has a case of its own.
+NO_SUBJECT = {"none"}
+
+
+def rows(path):
+    return [line.split() for line in open(path)]
+
+
+def folder(case, action, kind):
+    if case != "denied":
+        return case
+    if kind == "dgram" or kind == "stream" or action in CHANGES or action == "bind":
+        return "readonly"
+    return "denied"
+
+
+def subject(root, case, index, call, kind, action):
+    """The subject of one call, or None where the case says nothing about it."""
+    if kind in NO_SUBJECT:
+        return None
+    if case == "hidden":
+        return f"{root}/hidden/{call}" if action == "metadata" else None
+    if action == "metadata" and case == "denied":
+        return None
+    if kind == "inet":
+        return INET[case] % (index % 250 + 1)
+    if kind == "host":
+        return HOST[case]
+    return f"{root}/{folder(case, action, kind)}/{call}"
+
+
+def cases(path, root, wanted):
+    for case in wanted:
+        for index, (call, kind, action) in enumerate(rows(path)):
+            what = subject(root, case, index, call, kind, action)
+            if what:
+                yield case, call, kind, action, what
+
+
+def plan(path, root, *wanted):
+    for _case, call, _kind, _action, what in cases(path, root, wanted):
+        print(call, what, what + ".to")
+
+
+def about(event, what, kind):
+    if kind == "template":
+        return str(event.get("path", "")).startswith(what)
+    return what in (event.get("path"), event.get("path2"), event.get("address"), event.get("host"))
+
+
+class Log:
+    """Call events, found by any of their subjects."""
+
+    def __init__(self, path):
+        self.by, self.all = {}, []
+        for line in open(path, encoding="utf-8"):
+            event = json.loads(line)
+            if event["event"] == "exec":  # an exec that worked has a kind of its own
+                event.setdefault("action", "exec")
+                event.setdefault("verdict", "allow")
+            elif event["event"] != "call":
+                continue
+            self.all.append(event)
+            for key in {event.get(k) for k in ("path", "path2", "address", "host")}:
+                self.by.setdefault(key, []).append(event)
+
+    def about(self, what, kind):
+        if kind == "template":
+            return [e for e in self.all if about(e, what, kind)]
+        return self.by.get(what, [])
+
+
+def expected_count(call):
+    # fchdir's folder is opened first, and both are reads of it; remove() tries unlink, then rmdir.
+    return 2 if call.split(":")[-1] in ("fchdir", "remove.dir") else 1
+
+
+def problems(case, call, kind, action, bare, answer, events):
+    """What is wrong with one call, in sentences."""
+    if case == "allowed":
+        if answer != bare:
+            yield f"bare: {bare}, watched: {answer}"
+    else:
+        right = {"denied": {"EACCES"}, "hidden": {"ENOENT"}}[case]
+        if answer not in right:
+            yield f"expected {' or '.join(right)}, got {answer}"
+    if action == "metadata" and case == "allowed":
+        return
+    verdict = {"allowed": "allow", "denied": "deny", "hidden": "hide"}[case]
+    logged = {"metadata": "read"}.get(action, action)
+    if case == "denied" and (kind == "opened" or call.endswith("open_by_handle_at")):
+        logged = None  # opening the file first is refused already
+    if kind == "host":
+        events, logged = events[:1], None
+    mine = [e for e in events if logged is None or e.get("action") == logged]
+    count = len(mine)
+    want = 1 if case != "allowed" else expected_count(call)
+    if logged is None:
+        count = min(count, 1)
+    if count != want:
+        seen = [(e.get("call"), e.get("action"), e.get("source")) for e in events]
+        yield f"{want} line(s) in the log for {action} expected, got {count}: {seen}"
+    for event in mine:
+        if event.get("verdict") != verdict:
+            yield f"verdict {event.get('verdict')} logged, not {verdict}"
+        if bool(event.get("enforced")) != (case != "allowed") and case != "allowed":
+            yield "a refusal that was carried out is logged as not enforced"
+        if case != "allowed" and kind != "inet" and not event.get("rule"):
+            yield "no rule in the log"
+
+
+def judge(path, root, log, bare, watched, *wanted):
+    log = Log(log)
+    bare, watched = rows(bare), rows(watched)
+    for index, (case, call, kind, action, what) in enumerate(cases(path, root, wanted)):
+        sentence = f"{call} is {case}"
+        if index >= len(watched) or watched[index][0] != call:
+            print(f"not ok - {sentence}\n# no answer: the driver ended early")
+            continue
+        wrong = list(problems(case, call, kind, action, bare[index][1],
+                              watched[index][1], log.about(what, kind)))
+        print(f"{'not ok' if wrong else 'ok'} - {sentence}")
+        for line in wrong:
+            print(f"# {line}")
+
+
+# Rows that no probe can stand for; each has a test of its own.
+ELSEWHERE = {
+    "raw:io_uring_setup": "test_calls.sh",
+    "raw:seccomp": "test_fight.sh",
+    "raw:prctl": "test_fight.sh",
+    "syscall": "every sys: probe",
+    "__xmknodat64": "",
+}
+
+
+def covered(table, *lists):
+    text = open(table).read()
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    probes = {row[0] for path in lists for row in rows(path)}
+    wanted = ["raw:" + name for name in re.findall(r"^AW_(?:SYS|OLD)\(\s*(\w+)\s*,", text, re.M)]
+    wanted += re.findall(r"^AW_FN\([^,]*,\s*(\w+)\s*,", text, re.M)
+    wanted += re.findall(r"^AW_(?:HAND|ALIAS)\(\s*(\w+)\s*,", text, re.M)
+    if not wanted:
+        print("not ok - the table has rows\n# nothing found in " + table)
+    for call in wanted:
+        there = call in probes or call in ELSEWHERE
+        print(f"{'ok' if there else 'not ok'} - {call} has a probe")
+        if not there:
+            print(f"# add a row to probe_libc.c or probe_raw.c")
+
+
+if __name__ == "__main__":
+    {"plan": plan, "judge": judge, "covered": covered}[sys.argv[1]](*sys.argv[2:])

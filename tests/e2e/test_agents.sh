@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_agents.sh - real agents end to end under watch, against a model stand-in on loopback.
+#
+# AW_AGENTS_DIR is where they are or will be installed (default build/agents); AW_AGENTS names
+# the ones to test.
+. "$(dirname "$0")/../tap.sh"
+. "$root/tests/e2e/network.sh"
+need_agentwatch
+have node && have npm || skip_all 'node and npm are needed for agents'
+have python3 || skip_all 'no python3'
+
+dir=${AW_AGENTS_DIR:-$root/build/agents}
+agents=(${AW_AGENTS:-claude codex opencode gemini qwen})
+[ -z "${AW_QUICK:-}" ] || agents=(${AW_AGENTS:-claude codex})
+declare -A package=([claude]=claude-code [codex]=codex [opencode]=opencode [gemini]=gemini [qwen]=qwen)
+if [ -z "${AW_ALONE:-}" ]; then # while there is a network
+	for agent in "${agents[@]}"; do
+		[ -x "$dir/node_modules/.bin/$agent" ] && continue
+		bash "$root/tests/agents/install.sh" "$dir" "${package[$agent]}" >"$tmp/install.log" 2>&1 ||
+			note "installing $agent failed: $(tail -n 2 "$tmp/install.log")"
+	done
+fi
+alone "$0"
+
+# codex refuses to work from a home below the temporary folder, so the folders have a place of their own.
+at_end 'rm -rf "$place"'
+place=$(mktemp -d "${AW_AGENT_PLACE:-${TMPDIR:-/tmp}}/aw-agent.XXXXXX")
+
+cat >"$tmp/deny.yaml" <<'END'
+version: 1
+mode: enforce
+runner: exec
+filesystem:
+  default: allow
+  deny_write: ["**/written.txt"]
+END
+
+# run NAME [PREFIX...]: the agent in a folder of its own; prints agent.sh's words.
+run()
+{
+	local name=$1
+	shift
+	rm -rf "${place:?}/$name"
+	mkdir -p "$place/$name"
+	AGENT_DIR=$place/$name AGENT_ENV="XDG_STATE_HOME=$XDG_STATE_HOME XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" \
+		bash "$root/tests/agents/agent.sh" "$dir" "$agent" "$@"
+}
+
+for agent in "${agents[@]}"; do
+	if [ ! -x "$dir/node_modules/.bin/$agent" ]; then
+		skip "$agent under watch" 'it could not be installed'
+		continue
+	fi
+	bare=$(run bare)
+	if [[ $bare != *PASS* ]]; then
+		skip "$agent under watch" "it does not work bare here: $(head -c 200 <<<"$bare" | tr '\n#' '  ')"
+		continue
+	fi
+	for engine in $(engines); do
+		[ "$engine" = hybrid ] || [ -z "${AW_QUICK:-}" ] || continue
+		got=$(run audit "$AGENTWATCH" run --quiet --engine "$engine" --log "$log" --)
+		like "^$agent PASS rc=0" "$agent works under audit, engine $engine" "$got"
+		note "bare: $(head -n 1 <<<"$bare"); watched: $(head -n 1 <<<"$got")"
+		[ "$engine" != preload ] || continue # it does not see the agents' own raw calls
+		relay "$agent, $engine: " < <(python3 "$root/tests/e2e/agent_log.py" \
+			"$log" "$place/audit/w" "$(cat "$place/audit/port")" "$agent" 2>&1)
+		got=$(run enforce "$AGENTWATCH" run --quiet --engine "$engine" --policy "$tmp/deny.yaml" --log "$log" --)
+		like "^$agent FAIL" "$agent, $engine: with the written file denied it fails" "$got"
+		ok "$agent, $engine: its shell command still ran" grep -q agent-ran "$place/enforce/w/agent-ran.txt"
+		ok "$agent, $engine: the file was not written" test ! -s "$place/enforce/w/written.txt"
+		ok "$agent, $engine: the refusal is in the log" jq -es --arg p "$place/enforce/w/written.txt" \
+			'any(.[]; .event == "call" and .verdict == "deny" and .enforced == true and (.path == $p or .path2 == $p))' "$log"
+	done
+done
+
+# Hosts talk to agents over stdio (ACP).
+acp() { (cd "$place" && timeout 90 node "$root/tests/agents/acp.js" "$@" 2>/dev/null); }
+agent=gemini
+if [ -z "${AW_QUICK:-}" ] && [ -x "$dir/node_modules/.bin/gemini" ]; then
+	mkdir -p "$place/acp/home/.gemini"
+	echo '{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}' \
+		>"$place/acp/home/.gemini/settings.json"
+	node "$root/tests/agents/fake-model.js" "$place/acp/port" "$place/acp/requests" '{"steps":[],"final":"ALL DONE"}' &
+	model=$!
+	at_end "kill $model"
+	wait_for 5 test -s "$place/acp/port"
+	settings=("HOME=$place/acp/home" GEMINI_API_KEY=dummy "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$(cat "$place/acp/port")" GEMINI_CLI_TRUST_WORKSPACE=true)
+	bare=$(acp env "${settings[@]}" "$dir/node_modules/.bin/gemini" --experimental-acp)
+	watched=$(acp "$AGENTWATCH" run --quiet --log "$log" -- env "${settings[@]}" "$dir/node_modules/.bin/gemini" --experimental-acp)
+	like '"stopReason":"end_turn"' 'gemini answers an ACP host under watch' "$watched"
+	is "$bare" 'with the same messages as bare' "$watched"
+else
+	skip 'an agent behind an ACP host' 'gemini is not installed, or AW_QUICK'
+fi
+done_testing

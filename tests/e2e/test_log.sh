@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_log.sh - agentwatch log on a log that is known: every filter, the table, damage, following.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+fixture=$root/tests/e2e/log/events.jsonl
+export TZ=UTC
+
+# seqs OPTION...: the numbers of the lines that are left.
+seqs() { "$AGENTWATCH" log "$fixture" --json "$@" | sed 's/.*"seq":\([0-9]*\),.*/\1/' | paste -sd' '; }
+# row N OPTION...: one row of the table, blanks folded.
+row() { local n=$1; shift; "$AGENTWATCH" log "$fixture" "$@" | sed -n "${n}p" | tr -s ' '; }
+
+"$AGENTWATCH" log --json "$fixture" >"$tmp/all"
+same "$fixture" "$tmp/all" '--json prints the lines as they were written'
+is "$(wc -l <"$fixture")" 'the table has a row for each line' "$("$AGENTWATCH" log "$fixture" | wc -l)"
+
+is '4 6 8 9 10' '--denied shows deny, hide and ask-deny, audited ones too' "$(seqs --denied)"
+is '5 6' '--pid picks a process' "$(seqs --pid 103)"
+is '5 6 13' 'and another one' "$(seqs --pid=103 --pid 106 --path '/src' --event call)$(seqs --pid 106 --event exit | sed 's/^/ /')"
+is '7 8' '--program takes a base name' "$(seqs --program curl)"
+is '7 8 9 10 11' 'or a pattern for one' "$(seqs --program 'c*l' --program 's[ca]an')"
+is '9 10 11' 'or one for the path' "$(seqs --program '/opt/**')"
+is '7 8' '--action picks what is done' "$(seqs --action connect)"
+is '5 6' 'actions are alternatives' "$(seqs --action rename --action delete)"
+is '5 6' '--path takes a folder' "$(seqs --path /src/app/.git)"
+is '5' 'the second path counts too' "$(seqs --path '/src/app/.git/index')"
+is '4' 'a pattern crosses folders with **' "$(seqs --path '/home/**/id_*')"
+is '3' 'and without a slash may match any name' "$(seqs --path 'package.*')"
+is '' 'a * stays within one folder' "$(seqs --path '/*/package.json')"
+is '12' 'bytes that are not UTF-8 are found as they are' "$(seqs --path $'/tmp/esc*red\n\x80end\\\\')"
+is '9' '--verdict picks one' "$(seqs --verdict hide)"
+is '10 11' 'or several' "$(seqs --verdict ask-deny --verdict ask-allow)"
+is '13 14' '--event picks a kind' "$(seqs --event exit)"
+is '6' '--call picks a function' "$(seqs --call unlink)"
+is '14 15' '--since takes a time' "$(seqs --since 2026-11-21T10:00:12Z)"
+is '14 15' 'in any zone' "$(seqs --since 2026-11-21T11:30:12+01:30)"
+is '1 2 3' '--until ends to the nanosecond' "$(seqs --until 2026-11-21T10:00:01.000000001Z)"
+is '' 'a relative time is from now' "$(seqs --since 1s --until 2020-01-01)"
+is '8' 'different filters must all hold' "$(seqs --program curl --denied --action connect)"
+is '7 8' 'a filter can stand in the environment' "$(AGENTWATCH_PROGRAM=curl seqs)"
+
+is '10:00:02.500 102 node read deny /home/u/.ssh/id_rsa EACCES' 'a denied read' "$(row 4)"
+is '10:00:04.000 103 git delete would deny /src/app/.git/hooks/pre-commit ok' 'what would have been denied' "$(row 6)"
+is '10:00:03.000 103 git rename allow /src/app/.git/index.lock -> /src/app/.git/index ok' 'both ends of a rename' "$(row 5)"
+is '10:00:05.000 104 curl connect allow 93.184.216.34:443 (example.com) EINPROGRESS' 'an address with its name' "$(row 7)"
+is '10:00:06.000 104 curl connect deny [2001:db8::1]:80 EACCES' 'an IPv6 address' "$(row 8)"
+is '10:00:00.100 102 node exec node server.js a b' 'an exec with its arguments' "$(row 2)"
+is '10:00:11.000 106 odd exit killed by SIGKILL' 'a signal' "$(row 13)"
+is '10:00:12.000 102 node exit status 3' 'an exit status' "$(row 14)"
+like '/src/app/.agentwatch.yaml:4$' '--rules shows which rule it was' "$(row 4 --rules)"
+is '10:00:10.000 106 odd create allow /tmp/esc\x1b[31mred\x0a\x80end\\ ok' 'control characters are shown, not sent' "$(row 12)"
+is '' 'no escape sequence without a terminal' "$("$AGENTWATCH" log "$fixture" | grep -a $'\x1b')"
+
+if have script; then
+	# on_terminal COLUMNS COMMAND: its output on a terminal of that width.
+	on_terminal() { TERM=xterm script -qec "stty cols $1; $2" /dev/null </dev/null | tr -d '\r'; }
+	shown=$(on_terminal 100 "NO_COLOR= $AGENTWATCH log --denied $fixture")
+	like $'\e\\[31mdeny' 'a terminal gets colour' "$shown"
+	shown=$(on_terminal 80 "NO_COLOR=1 $AGENTWATCH log $fixture")
+	is '' 'but not with NO_COLOR' "$(grep -a $'\x1b' <<<"$shown")"
+	like 'PATH OR ADDRESS' 'a terminal gets a head' "$shown"
+	like '…' 'a long path is cut in the middle' "$shown"
+	is 0 'and every row fits' "$(sed 's/…/./g' <<<"$shown" | awk 'length($0) > 80' | wc -l)"
+else
+	skip 'colour and width on a terminal' 'no script(1)'
+fi
+
+{ sed -n 1,2p "$fixture"; echo '{"v":1,"seq":3,'; echo '[]'; sed -n 5p "$fixture"; printf '{"v":1'; } >"$tmp/damaged.jsonl"
+"$AGENTWATCH" log --json "$tmp/damaged.jsonl" >"$tmp/out" 2>"$tmp/err"
+is 1 'damaged lines make the exit status 1' $?
+is 3 'what is whole is shown all the same' "$(wc -l <"$tmp/out")"
+is "agentwatch: $tmp/damaged.jsonl:3: this is not an event
+agentwatch: $tmp/damaged.jsonl:4: this is not an event
+agentwatch: $tmp/damaged.jsonl:6: the line is not complete" 'each damaged line is named' "$(cat "$tmp/err")"
+
+"$AGENTWATCH" log "$fixture" --verdict dney 2>"$tmp/err"
+is 2 'a filter value that does not exist is a mistake' $?
+is "agentwatch: --verdict does not know 'dney'; did you mean 'deny'?" 'with a hint' "$(cat "$tmp/err")"
+is "agentwatch: --since: 'soon' is not a time: write 2026-11-21T21:55:01Z, or how long ago, like 5m or 2h" \
+	'a time that is none too' "$("$AGENTWATCH" log "$fixture" --since soon 2>&1)"
+is "agentwatch: no session 'nobody'; see: agentwatch ps --all" 'a session that does not exist' \
+	"$("$AGENTWATCH" log nobody 2>&1)"
+like '^agentwatch: no session yet' 'no session at all' "$("$AGENTWATCH" log 2>&1)"
+like 'No such file' 'a file that does not exist' "$("$AGENTWATCH" log "$tmp/none.jsonl" 2>&1)"
+is "$(wc -l <"$fixture")" '- reads standard input' "$("$AGENTWATCH" log - <"$fixture" | wc -l)"
+
+for _ in $(seq 400); do cat "$fixture"; done >"$tmp/long.jsonl"
+is '' 'a reader that goes away is no error' "$( { "$AGENTWATCH" log "$tmp/long.jsonl" | head -n 1 >/dev/null; } 2>&1)"
+if [ -c /dev/full ]; then
+	like 'writing to stdout' 'a full disk is' "$("$AGENTWATCH" log "$fixture" 2>&1 >/dev/full)"
+fi
+
+# A session of our own: this shell is its supervisor.
+session=$XDG_STATE_HOME/agentwatch/sessions/mine
+mkdir -p -m 700 "$session"
+ticks() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f20; }
+sleep 60 & supervisor=$!
+at_end "kill $supervisor"
+head -n 4 "$fixture" >"$session/events.jsonl"
+printf '{"v":1,"id":"mine","pid":%d,"start_ticks":%d,"started":"2026-11-21T10:00:00.000Z","mode":"audit","log":"%s","control":"%s","argv":["a","b c"]}\n' \
+	$supervisor "$(ticks $supervisor)" "$session/events.jsonl" "$tmp/none.control" >"$session/session.json"
+is 4 'the latest session is the default' "$("$AGENTWATCH" log --json | wc -l)"
+is 4 'the start of its name is enough' "$("$AGENTWATCH" log --json mi | wc -l)"
+like '^mine +[0-9]+ +2026-11-21 10:00 audit .* running +a b c$' 'ps shows it' "$("$AGENTWATCH" ps | tail -n 1)"
+like '"running":true}$' 'ps --json too' "$("$AGENTWATCH" ps --json)"
+like "^agentwatch: session 'mine': .*none.control" 'stop says why it cannot be reached' "$("$AGENTWATCH" stop mine 2>&1)"
+
+"$AGENTWATCH" log --json --follow mine >"$tmp/followed" & follower=$!
+ok 'follow shows what is there' wait_for 5 grep -q '"seq":4,' "$tmp/followed"
+sed -n 5p "$fixture" | head -c 40 >>"$session/events.jsonl"
+sed -n 5p "$fixture" | tail -c +41 >>"$session/events.jsonl"
+ok 'and what comes' wait_for 5 grep -q '"seq":5,' "$tmp/followed"
+sed -n '6,$p' "$fixture" >>"$session/events.jsonl"
+kill $supervisor
+wait $supervisor 2>/dev/null
+ok 'it ends with the session' wait_for 5 sh -c "! kill -0 $follower"
+wait $follower
+is 0 'without an error' $?
+same "$fixture" "$tmp/followed" 'having shown every line'
+is '' 'ps shows it no more' "$("$AGENTWATCH" ps)"
+like ' lost +a b c$' 'but for --all' "$("$AGENTWATCH" ps --all | tail -n 1)"
+is "agentwatch: session 'mine' is not running: its supervisor is gone" 'it cannot be stopped twice' "$("$AGENTWATCH" stop mine 2>&1)"
+done_testing

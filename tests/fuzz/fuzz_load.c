@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuzz_load.c - any bytes are either a policy, whose image passes its check and whose
+ * print loads again, or get at least one message that points into the file.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "policy/load.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct aw_policy_variables variables = {
+	.workspace = "/work", .home = "/home/ann", .user = "ann", .tmpdir = "/tmp"};
+
+static int load(const void *bytes, size_t size, enum aw_trust trust,
+	struct aw_policy *policy, struct aw_diagnostics *diagnostics)
+{
+	struct aw_policy_source source = {NULL, "policy", trust};
+	int fd = memfd_create("policy", MFD_CLOEXEC), result;
+	char name[64];
+
+	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+		_exit(1);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	source.file = name;
+	result = aw_policy_load(
+		&source, 1, &variables, AW_ENFORCE, false, policy, diagnostics);
+	close(fd);
+	return result;
+}
+
+/* YAML ends a line at LF, CR, NEL, LS and PS; bytes bound lines and columns well
+ * enough. */
+static void must_point_into(const struct aw_diagnostics *d, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < d->count; i++)
+		if (d->items[i].line < 1 || d->items[i].line > size + 1 ||
+			d->items[i].column < 1 || d->items[i].column > size + 1 ||
+			!d->items[i].text[0])
+			abort();
+}
+
+static void must_load_again(const struct aw_policy *policy)
+{
+	struct aw_diagnostics diagnostics;
+	struct aw_policy again;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	aw_policy_print(policy, out);
+	fclose(out);
+	if (size < 512 * 1024) {
+		if (load(text, size, AW_TRUSTED, &again, &diagnostics) < 0) {
+			aw_diagnostics_print(&diagnostics, stderr);
+			abort();
+		}
+		aw_policy_release(&again);
+		aw_diagnostics_free(&diagnostics);
+	}
+	free(text);
+}
+
+static void try(const uint8_t *data, size_t size, enum aw_trust trust)
+{
+	struct aw_diagnostics diagnostics;
+	struct aw_policy policy;
+
+	if (load(data, size, trust, &policy, &diagnostics) == 0) {
+		if (diagnostics.errors ||
+			aw_image_check(policy.image, policy.image_size, NULL) < 0)
+			abort();
+		if (trust == AW_TRUSTED)
+			must_load_again(&policy);
+		aw_policy_release(&policy);
+	} else if (diagnostics.errors == 0) {
+		abort();
+	}
+	must_point_into(&diagnostics, size);
+	aw_diagnostics_free(&diagnostics);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	try(data, size, AW_TRUSTED);
+	try(data, size, AW_UNTRUSTED);
+	return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_broken.c - every broken policy gets exactly the messages that stand beside it.
+ *
+ * broken/NAME.yaml is loaded as trusted, untrusted-NAME.yaml as untrusted; the output
+ * of aw_diagnostics_print() must be NAME.expected.  Run from the root of the source
+ * tree.
+ */
+#include <dirent.h>
+
+#include "tests/unit/policy_text.h"
+
+static char *read_all(const char *name)
+{
+	FILE *in = fopen(name, "r");
+	char *text = calloc(1, 65536);
+
+	if (in && text && fread(text, 1, 65535, in) == 0)
+		text[0] = '\0';
+	if (in)
+		fclose(in);
+	return text;
+}
+
+static void check(const char *name)
+{
+	struct aw_policy_source source = {name, "policy", AW_TRUSTED};
+	struct aw_diagnostics diagnostics;
+	struct aw_policy policy;
+	char expected_name[300], *expected, *got = NULL;
+	size_t size, errors;
+	FILE *out;
+
+	if (strncmp(name, "untrusted-", 10) == 0)
+		source.trust = AW_UNTRUSTED;
+	if (aw_policy_load(&source, 1, &some_variables, AW_AUDIT, false, &policy,
+		    &diagnostics) == 0)
+		aw_policy_release(&policy);
+	out = open_memstream(&got, &size);
+	if (!out)
+		abort();
+	aw_diagnostics_print(&diagnostics, out);
+	fclose(out);
+	errors = diagnostics.errors;
+	aw_diagnostics_free(&diagnostics);
+
+	snprintf(expected_name, sizeof(expected_name), "%.*s.expected",
+		(int)strlen(name) - 5, name);
+	if (getenv("AW_UPDATE_EXPECTED") && (out = fopen(expected_name, "w"))) {
+		fputs(got, out);
+		fclose(out);
+	}
+	expected = read_all(expected_name);
+	if (!ok(strcmp(got, expected) == 0, "%s is answered as expected (%zu mistakes)",
+		    name, errors))
+		note("got:\n%s", got);
+	free(expected);
+	free(got);
+}
+
+static int is_policy(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 5 && strcmp(entry->d_name + len - 5, ".yaml") == 0;
+}
+
+int main(void)
+{
+	struct dirent **names;
+	int count, i;
+
+	if (chdir("tests/unit/broken") < 0 ||
+		(count = scandir(".", &names, is_policy, alphasort)) < 0) {
+		ok(false, "broken policies are where they should be");
+		return done();
+	}
+	unsetenv("AW_TEST_NONE");
+	for (i = 0; i < count; i++) {
+		check(names[i]->d_name);
+		free(names[i]);
+	}
+	free(names);
+	ok(count >= 30, "there are %d broken policies", count);
+	return done();
+}

@@ -5,11 +5,22 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
-CC      ?= gcc
-SAN     ?=
-WARN    := -Wall -Wextra -Wshadow -Wno-format-truncation
-CFLAGS  ?= -O2 -g
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -pthread $(WARN) $(CFLAGS) $(EXTRA)
+AW_AGENTS_DIR ?= $(BUILD)/agents
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CFLAGS ?= -O2 -g
+SAN    ?=# sanitizers for programs and tests, never for the shim
+EXTRA  ?=# more compiler flags; CI says -Werror
+Q      := $(if $(V),,@)
+WARN   := -Wall -Wextra -Wshadow -Wno-unknown-warning-option -Wno-format-truncation
+BASE   := -std=gnu11 -D_GNU_SOURCE -I. $(WARN)
+ALL_CFLAGS = $(BASE) -pthread $(CFLAGS) $(EXTRA) \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# freestanding: no libc to link with, no stack protector, no sanitizer
+SHIM_CFLAGS = $(BASE) -O2 -g $(EXTRA) -fPIC -fvisibility=hidden -fno-stack-protector \
+	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0 -fno-builtin -ftls-model=initial-exec \
+	-fno-sanitize=all -DAW_SHIM
 
 src = $(sort $(foreach d,$1,$(wildcard $d/*.c)))
 obj = $(patsubst %.c,$(BUILD)/%.o,$1)
@@ -20,31 +31,105 @@ SHARED_SRC := $(addprefix policy/,calls.c ring.c verdict.c path.c glob.c image.c
 SHIM_SRC   := $(call src,preload)
 PROG_SRC   := $(filter-out supervisor/enter.c,$(call src,policy supervisor \
 	supervisor/audit supervisor/kernel supervisor/runner supervisor/view))
+SHIM_OBJ   := $(patsubst %.c,$(BUILD)/shim/%.o,$(SHIM_SRC) $(SHARED_SRC))
 PROG  := $(BUILD)/agentwatch
 ENTER := $(BUILD)/agentwatch-enter
 SHIM  := $(BUILD)/libagentwatch.so
 
-SHIM_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -O2 -g $(EXTRA) -fPIC \
-	-fvisibility=hidden -fno-stack-protector -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0 \
-	-fno-builtin -ftls-model=initial-exec -fno-sanitize=all -DAW_SHIM
-
 .PHONY: all
-all: $(PROG) $(ENTER) $(SHIM)
+all: $(PROG) $(ENTER) $(SHIM) ## build the program, the shim and agentwatch-enter
 
 $(PROG): $(call obj,$(PROG_SRC))
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
+	@echo "  LINK $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
 $(ENTER): supervisor/enter.c supervisor/enter.h
-	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -Os $(EXTRA) -static -s -o $@ $<
-$(SHIM): $(patsubst %.c,$(BUILD)/shim/%.o,$(SHIM_SRC) $(SHARED_SRC))
-	$(CC) $(LDFLAGS) -shared -nostdlib -Wl,-z,now -Wl,--exclude-libs,ALL \
-		-Wl,-soname,libagentwatch.so -o $@ $^
+	@mkdir -p $(@D); echo "  LINK $@"
+	$(Q)$(CC) $(BASE) -Os $(EXTRA) -static -s -o $@ $<
+$(SHIM): $(SHIM_OBJ)
+	@echo "  LINK $@"
+	$(Q)$(CC) $(LDFLAGS) -shared -nostdlib -Wl,-z,now -Wl,-z,noexecstack \
+		-Wl,--exclude-libs,ALL -Wl,-soname,libagentwatch.so -o $@ $^
 $(BUILD)/shim/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(SHIM_CFLAGS) -MMD -MP -c -o $@ $<
+	@mkdir -p $(@D); echo "  CC   $< (shim)"
+	$(Q)$(CC) $(SHIM_CFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	@mkdir -p $(@D); echo "  CC   $<"
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-include $(wildcard tests/tests.mk)
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# --- what is needed ("command:package" is installed when the command is missing) ---
+
+BUILD_NEEDS := gcc make libc6-dev libyaml-dev libcjson-dev uthash-dev
+TEST_NEEDS  := clang-14 libclang-rt-14-dev clang:clang clang-format-14 clang-tidy-14 \
+	cppcheck binutils musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross git jq \
+	strace gdb sqlite3 iproute2 attr groff-base tar python3 python3-venv \
+	libpython3.11-testsuite util-linux procps passwd bsdutils node:nodejs npm:npm go:golang-go
+
+.PHONY: deps deps-build agents
+deps: ## install what build and tests need (apt)
+	@.ci/deps $(BUILD_NEEDS) $(TEST_NEEDS)
+deps-build: ## install what the build needs
+	@.ci/deps $(BUILD_NEEDS)
+agents: ## install real agents and MCP servers, at fixed versions, into AW_AGENTS_DIR (npm)
+	tests/agents/install.sh $(AW_AGENTS_DIR)
+
+# --- install ---
+
+BASH_COMPLETION := $(PREFIX)/share/bash-completion/completions/agentwatch
+ZSH_COMPLETION  := $(PREFIX)/share/zsh/site-functions/_agentwatch
+FISH_COMPLETION := $(PREFIX)/share/fish/vendor_completions.d/agentwatch.fish
+DOC := $(PREFIX)/share/doc/agentwatch
+
+.PHONY: install uninstall
+install: all ## install below PREFIX, in DESTDIR
+	install -Dm755 $(PROG) $(DESTDIR)$(PREFIX)/bin/agentwatch
+	install -Dm755 $(ENTER) $(DESTDIR)$(PREFIX)/libexec/agentwatch/agentwatch-enter
+	install -Dm755 $(SHIM) $(DESTDIR)$(PREFIX)/lib/agentwatch/libagentwatch.so
+	rm -rf $(BUILD)/man && $(PROG) manual --man $(BUILD)/man
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(DOC)
+	install -m644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	for s in bash zsh fish; do $(PROG) completion $$s >$(BUILD)/completion.$$s || exit 1; done
+	install -Dm644 $(BUILD)/completion.bash $(DESTDIR)$(BASH_COMPLETION)
+	install -Dm644 $(BUILD)/completion.zsh $(DESTDIR)$(ZSH_COMPLETION)
+	install -Dm644 $(BUILD)/completion.fish $(DESTDIR)$(FISH_COMPLETION)
+	install -m644 README.md LICENSE docs/*.md $(DESTDIR)$(DOC)
+	cp -R examples $(DESTDIR)$(DOC)/
+uninstall: ## take away what install put there
+	rm -f $(addprefix $(DESTDIR),$(PREFIX)/bin/agentwatch $(BASH_COMPLETION) \
+		$(ZSH_COMPLETION) $(FISH_COMPLETION)) $(DESTDIR)$(PREFIX)/share/man/man1/agentwatch.1 \
+		$(DESTDIR)$(PREFIX)/share/man/man1/agentwatch-*.1
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/agentwatch lib/agentwatch) $(DESTDIR)$(DOC)
+
+# --- keep it in shape ---
+
+SOURCES = $(wildcard policy/*.[ch] preload/*.[ch] supervisor/*.[ch] supervisor/*/*.[ch] \
+	tests/*/*.[ch] tests/*/*/*.[ch])
+# uthash's loop and ElfW, which cppcheck does not look up
+CPPCHECK_MACROS := '-DHASH_ITER(hh,head,el,tmp)=for((el)=(head);(el);(el)=(tmp))' \
+	'-DElfW(type)=Elf64_\#\#type'
+
+.PHONY: format check-format check-layers check-exports lint distclean clean help
+format: ## lay the sources out (clang-format 14)
+	clang-format-14 -i $(SOURCES)
+check-format: ## nothing would be laid out anew
+	@clang-format-14 --dry-run -Werror $(SOURCES)
+# one includes line is one arrow between folders: docs/ARCHITECTURE.md has the table
+check-layers: ## no folder uses what it may not
+	@tests/layers.sh .
+check-exports: $(SHIM) ## the shim exports its calls alone and needs nothing
+	@tests/exports.sh $(SHIM)
+lint: ## cppcheck and clang-tidy find nothing
+	$(Q)cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability \
+		--inline-suppr --std=c11 -I. -D_GNU_SOURCE -D__x86_64__ $(CPPCHECK_MACROS) \
+		policy preload supervisor
+	$(Q)printf '%s\n' $(SHIM_SRC) $(PROG_SRC) supervisor/enter.c | xargs -P2 -n8 sh -c \
+		'clang-tidy-14 --quiet --warnings-as-errors="*" "$$@" -- $(BASE) 2>/dev/null' tidy
+clean: ## remove what was built, but not installed agents
+	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name agents -exec rm -rf {} +
+distclean: ## remove the build folder and config.mk
+	rm -rf $(BUILD) config.mk
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "Variables: BUILD PREFIX DESTDIR CC CFLAGS SAN EXTRA AW_AGENTS_DIR V=1; config.mk may set them."
+
+include tests/tests.mk
+-include $(shell find $(BUILD) -path $(BUILD)/agents -prune -o -name '*.d' -print 2>/dev/null)

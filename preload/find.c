@@ -149,13 +149,10 @@ void *aw_find(const char *name)
 	return find(name, NULL);
 }
 
-/* Addresses of the real functions; bit 0 of the second table: libc's own. */
-static _Atomic(void *) reals[AW_CALL_COUNT];
-static _Atomic unsigned char owners[AW_CALL_COUNT];
+_Atomic(void *) aw_reals[AW_CALL_COUNT];
+_Atomic unsigned char aw_owners[AW_CALL_COUNT];
 
-enum { UNKNOWN, LIBC, SOMEONE };
-
-static void *look_up(enum aw_call call)
+void *aw_real_slowly(enum aw_call call)
 {
 	const struct link_map *owner = NULL, *libc = NULL;
 	void *found = find(aw_call_name(call), &owner);
@@ -163,21 +160,8 @@ static void *look_up(enum aw_call call)
 	if (!found)
 		return NULL;
 	find("__libc_start_main", &libc);
-	atomic_store_explicit(
-		&owners[call], owner == libc ? LIBC : SOMEONE, memory_order_relaxed);
-	atomic_store_explicit(&reals[call], found, memory_order_release);
+	atomic_store_explicit(&aw_owners[call],
+		owner == libc ? AW_OWNER_LIBC : AW_OWNER_OTHER, memory_order_relaxed);
+	atomic_store_explicit(&aw_reals[call], found, memory_order_release);
 	return found;
-}
-
-void *aw_real(enum aw_call call)
-{
-	void *real = atomic_load_explicit(&reals[call], memory_order_acquire);
-
-	return real ? real : look_up(call);
-}
-
-bool aw_real_is_libc(enum aw_call call)
-{
-	aw_real(call);
-	return atomic_load_explicit(&owners[call], memory_order_relaxed) == LIBC;
 }

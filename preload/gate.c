@@ -82,48 +82,85 @@ static bool put(struct aw_ring *ring, const struct aw_record *head,
 	return true;
 }
 
-/* Decide on what is in scratch and commit the record; false: let the kernel layer see it. */
+/* Decide on path and commit the record; false: let the kernel layer see it. */
 static bool decide_and_log(struct aw_self *self, enum aw_call call, int flags,
-	struct aw_scratch *scratch, size_t len, const char *raw, size_t raw_len,
+	const char *path, size_t len, const char *raw, size_t raw_len,
 	struct aw_ticket *ticket)
 {
 	struct aw_record head = {.ts = aw_now(), .pid = self->pid, .call = (uint16_t)call};
-	const void *const parts[5] = {scratch->path, NULL, raw, NULL, NULL};
+	const void *const parts[5] = {path, NULL, raw, NULL, NULL};
 	struct aw_decision decision;
 
 	head.action = (uint8_t)aw_action_of_open((unsigned)flags);
 	aw_image_decide_path(
-		aw_policy(), (enum aw_action)head.action, scratch->path, len, &decision);
+		aw_policy(), (enum aw_action)head.action, path, len, &decision);
 	head.verdict = (uint8_t)decision.verdict;
 	head.rule = decision.rule;
 	head.path_len = (uint16_t)len;
-	if (raw_len != len || memcmp(raw, scratch->path, len) != 0)
+	if (path != raw && (raw_len != len || memcmp(raw, path, len) != 0))
 		head.raw_len = (uint16_t)raw_len;
 	return put(atomic_load(&self->ring), &head, parts, ticket);
 }
 
+/*
+ * Length of a path that is absolute and normal already; 0 for all others, among them a few
+ * that only look as if they were not (a component "..x").
+ */
+static size_t normal_length(struct aw_self *self, const char *path)
+{
+	const char *at = path;
+	char before = 0;
+
+	if (!aw_readable(self, path) || *path != '/')
+		return 0;
+	for (; *at; before = *at++) {
+		if (((uintptr_t)(at + 1) & 4095) == 0 && !aw_readable(self, at + 1))
+			return 0;
+		if (before == '/' &&
+			(*at == '/' ||
+				(*at == '.' && (at[1] == '/' || at[1] == '.' || !at[1]))))
+			return 0;
+		if (at - path >= AW_PATH_MAX - 1)
+			return 0;
+	}
+	return before == '/' && at - path > 1 ? 0 : (size_t)(at - path);
+}
+
+/* The same for a path that has to be worked on first. */
+static bool log_lexically(struct aw_self *self, enum aw_call call, int dir,
+	const char *path, int flags, struct aw_ticket *ticket)
+{
+	long raw_len = aw_string_length(self, path, AW_PATH_MAX);
+	struct aw_scratch *scratch;
+	size_t len;
+	bool logged;
+
+	if (raw_len <= 0 || !(scratch = aw_scratch_claim(self)))
+		return false;
+	len = lexical(self, scratch, dir, path, (size_t)raw_len);
+	logged = len && decide_and_log(self, call, flags, scratch->path, len, path,
+				(size_t)raw_len, ticket);
+	aw_scratch_release(self, scratch);
+	return logged;
+}
+
 long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsigned mode)
 {
-	struct aw_scratch *scratch;
 	struct aw_ticket ticket;
 	struct aw_self *self;
 	struct open_how how;
 	size_t len;
-	long raw_len, ret;
-	bool logged;
+	long ret;
 
 	if (aw_is_vfork_child() || !(self = aw_self()) || aw_work() != AW_WORK_FAST ||
-		atomic_load_explicit(&atomic_load(&self->ring)->plain, memory_order_relaxed) ||
+		atomic_load_explicit(&atomic_load_explicit(&self->ring, memory_order_relaxed)
+					      ->plain,
+			memory_order_relaxed) ||
 		!aw_real_is_libc(call))
 		return AW_PASS;
-	raw_len = aw_string_length(self, path, AW_PATH_MAX);
-	if (raw_len <= 0 || !(scratch = aw_scratch_claim(self)))
-		return AW_PASS;
-	len = lexical(self, scratch, dir, path, (size_t)raw_len);
-	logged = len && decide_and_log(self, call, flags, scratch, len, path,
-				(size_t)raw_len, &ticket);
-	aw_scratch_release(self, scratch);
-	if (!logged)
+	len = normal_length(self, path);
+	if (len ? !decide_and_log(self, call, flags, path, len, path, len, &ticket)
+		: !log_lexically(self, call, dir, path, flags, &ticket))
 		return AW_PASS;
 
 	reduce(flags, mode, &how);

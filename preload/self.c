@@ -21,26 +21,19 @@
 #define SELF_SIZE ((sizeof(struct aw_self) + 4095) & ~4095ul)
 #define MAP_SIZE (SELF_SIZE + AW_SCRATCHES * sizeof(struct aw_scratch))
 
-enum { WIPED, BUSY, READY, UNWATCHED };
-
-static struct aw_self *_Atomic self_page;
-static const struct aw_page *_Atomic session_page;
+struct aw_self *_Atomic aw_self_page;
+const struct aw_page *_Atomic aw_session_page;
 static struct aw_ring *_Atomic inherited_ring;
 
 extern int *__errno_location(void) __attribute__((weak));
 extern int clock_gettime(clockid_t, struct timespec *) __attribute__((weak));
 
-static __thread int vfork_depth __attribute__((tls_model("initial-exec"), used));
-
-bool aw_is_vfork_child(void)
-{
-	return vfork_depth != 0;
-}
+__thread int aw_vfork_count __attribute__((tls_model("initial-exec"), used));
 
 /* vfork.c reaches the counter through this address. */
 int *aw_vfork_depth(void)
 {
-	return &vfork_depth;
+	return &aw_vfork_count;
 }
 
 int *aw_errno(void)
@@ -86,7 +79,7 @@ static struct aw_self *make_self(void)
 	if (!fresh)
 		return NULL;
 	if (aw_raw(__NR_madvise, fresh, SELF_SIZE, MADV_WIPEONFORK) < 0 ||
-		!atomic_compare_exchange_strong(&self_page, &expected, fresh)) {
+		!atomic_compare_exchange_strong(&aw_self_page, &expected, fresh)) {
 		aw_raw(__NR_munmap, fresh, MAP_SIZE);
 		return expected;
 	}
@@ -114,7 +107,7 @@ static bool map_session(int fd)
 	if (atomic_load(&page->work) == AW_WORK_FAST)
 		map((void *)AW_GATE_ADDRESS, AW_PAGE_SIZE, PROT_READ | PROT_EXEC,
 			MAP_SHARED | MAP_FIXED_NOREPLACE, fd, AW_GATE_OFFSET);
-	atomic_store(&session_page, page);
+	atomic_store(&aw_session_page, page);
 	return true;
 }
 
@@ -138,7 +131,7 @@ static struct aw_ring *take_ring(const char *name, size_t size)
 	if (ring && answer.session_fd < 0)
 		answer.session_fd = ring->session_fd;
 	if (answer.session_fd >= 0) {
-		if (!atomic_load(&session_page))
+		if (!atomic_load(&aw_session_page))
 			map_session(answer.session_fd);
 		aw_raw(__NR_close, answer.session_fd);
 	}
@@ -153,12 +146,12 @@ static struct aw_ring *take_ring(const char *name, size_t size)
 static struct aw_self *begin(struct aw_self *self)
 {
 	struct aw_ring *ring;
-	uint32_t expected = WIPED;
+	uint32_t expected = AW_SELF_WIPED;
 
 	if (!self && !(self = make_self()))
 		return NULL;
-	if (vfork_depth ||
-		!atomic_compare_exchange_strong(&self->state, &expected, BUSY))
+	if (aw_vfork_count ||
+		!atomic_compare_exchange_strong(&self->state, &expected, AW_SELF_BUSY))
 		return NULL;
 	self->pid = (int)aw_raw(__NR_getpid);
 	ring = atomic_load(&inherited_ring);
@@ -169,11 +162,11 @@ static struct aw_self *begin(struct aw_self *self)
 		ring = atomic_load(&inherited_ring);
 	atomic_store(&self->ring, ring);
 	atomic_store(&inherited_ring, ring);
-	if (!ring || !atomic_load(&session_page)) {
-		atomic_store(&self->state, UNWATCHED);
+	if (!ring || !atomic_load(&aw_session_page)) {
+		atomic_store(&self->state, AW_SELF_UNWATCHED);
 		return NULL;
 	}
-	atomic_store(&self->state, READY);
+	atomic_store(&self->state, AW_SELF_READY);
 	return self;
 }
 
@@ -190,13 +183,13 @@ static void grow_ring(struct aw_self *self)
 	atomic_store(&inherited_ring, big);
 }
 
-struct aw_self *aw_self(void)
+struct aw_self *aw_self_slowly(void)
 {
-	struct aw_self *self = atomic_load_explicit(&self_page, memory_order_acquire);
+	struct aw_self *self = atomic_load_explicit(&aw_self_page, memory_order_acquire);
 	struct aw_ring *ring;
 
-	if (!self || atomic_load_explicit(&self->state, memory_order_acquire) != READY) {
-		if (self && atomic_load(&self->state) == UNWATCHED)
+	if (!self || atomic_load_explicit(&self->state, memory_order_acquire) != AW_SELF_READY) {
+		if (self && atomic_load(&self->state) == AW_SELF_UNWATCHED)
 			return NULL;
 		return begin(self);
 	}
@@ -205,11 +198,6 @@ struct aw_self *aw_self(void)
 		    atomic_load_explicit(&ring->retired, memory_order_relaxed), 0))
 		grow_ring(self);
 	return self;
-}
-
-const struct aw_page *aw_session(void)
-{
-	return atomic_load_explicit(&session_page, memory_order_acquire);
 }
 
 /* A reloaded policy comes in a new memfd; the old mapping stays for those inside it. */
@@ -231,15 +219,6 @@ const struct aw_image *aw_policy(void)
 	if (__builtin_expect(atomic_load_explicit(&page->stale, memory_order_acquire), 0))
 		page = fetch_again(page);
 	return (const struct aw_image *)((const char *)page + AW_IMAGE_OFFSET);
-}
-
-enum aw_work aw_work(void)
-{
-	const struct aw_page *page = aw_session();
-
-	if (!page)
-		return AW_WORK_NONE;
-	return (enum aw_work)atomic_load_explicit(&page->work, memory_order_relaxed);
 }
 
 static struct aw_scratch *scratch_at(struct aw_self *self, unsigned i)
@@ -269,13 +248,11 @@ void aw_scratch_release(struct aw_self *self, struct aw_scratch *scratch)
 	atomic_fetch_and_explicit(&self->scratch_used, ~(1u << i), memory_order_release);
 }
 
-bool aw_readable(struct aw_self *self, const void *address)
+bool aw_readable_slowly(struct aw_self *self, const void *address)
 {
 	uintptr_t page = (uintptr_t)address >> 12;
 	_Atomic uintptr_t *slot = &self->readable[page & 15];
 
-	if (atomic_load_explicit(slot, memory_order_relaxed) == page)
-		return true;
 	if (page == 0)
 		return false;
 	/* An impossible "how": EINVAL once the set has been read, EFAULT if it cannot be. */
@@ -340,10 +317,10 @@ size_t aw_cwd(struct aw_self *self, char *to, size_t size)
 
 void aw_cwd_forget(void)
 {
-	struct aw_self *self = atomic_load(&self_page);
+	struct aw_self *self = atomic_load(&aw_self_page);
 	uint32_t sequence;
 
-	if (!self || vfork_depth)
+	if (!self || aw_vfork_count)
 		return;
 	sequence = atomic_load(&self->cwd_sequence);
 	if (!(sequence & 1) &&

@@ -30,7 +30,7 @@ struct aw_scratch {
 #define AW_SCRATCHES 16
 
 struct aw_self {
-	_Atomic uint32_t state; /* 0 wiped, 1 saying hello, 2 ready, 3 not watched */
+	_Atomic uint32_t state; /* enum aw_self_state; WIPED in a forked child */
 	int32_t pid;
 	struct aw_ring *_Atomic ring;
 	_Atomic uint32_t scratch_used; /* a bit each */
@@ -42,30 +42,76 @@ struct aw_self {
 	char cwd[1024];
 };
 
+enum aw_self_state { AW_SELF_WIPED, AW_SELF_BUSY, AW_SELF_READY, AW_SELF_UNWATCHED };
+
+/* The library's few variables; use the functions below. */
+extern struct aw_self *_Atomic aw_self_page;
+extern const struct aw_page *_Atomic aw_session_page;
+extern __thread int aw_vfork_count __attribute__((tls_model("initial-exec")));
+
+struct aw_self *aw_self_slowly(void);
+
 /*
  * The process's state when it is watched, else NULL.  Says hello when that has not
  * happened in this process.
  */
-struct aw_self *aw_self(void);
+static inline struct aw_self *aw_self(void)
+{
+	struct aw_self *self = atomic_load_explicit(&aw_self_page, memory_order_acquire);
+
+	if (__builtin_expect(self != NULL, 1) &&
+		__builtin_expect(atomic_load_explicit(&self->state, memory_order_acquire) ==
+				AW_SELF_READY,
+			1) &&
+		__builtin_expect(
+			!atomic_load_explicit(&atomic_load_explicit(&self->ring,
+						      memory_order_relaxed)
+						       ->retired,
+				memory_order_relaxed),
+			1))
+		return self;
+	return aw_self_slowly();
+}
 
 /* The session's control page, or NULL outside a session. */
-const struct aw_page *aw_session(void);
+static inline const struct aw_page *aw_session(void)
+{
+	return atomic_load_explicit(&aw_session_page, memory_order_acquire);
+}
 
 /* The policy; valid while aw_session() is not NULL. */
 const struct aw_image *aw_policy(void);
 
 /* How to work just now. */
-enum aw_work aw_work(void);
+static inline enum aw_work aw_work(void)
+{
+	const struct aw_page *page = aw_session();
+
+	return page ? (enum aw_work)atomic_load_explicit(&page->work, memory_order_relaxed)
+		    : AW_WORK_NONE;
+}
 
 /* True in a vfork child, which shares our memory but is not us. */
-bool aw_is_vfork_child(void);
+static inline bool aw_is_vfork_child(void)
+{
+	return aw_vfork_count != 0;
+}
 
 /* Claim and give back room to build in; NULL when all is taken. */
 struct aw_scratch *aw_scratch_claim(struct aw_self *self);
 void aw_scratch_release(struct aw_self *self, struct aw_scratch *scratch);
 
+bool aw_readable_slowly(struct aw_self *self, const void *address);
+
 /* True when the byte at address can be read without a fault (rt_sigprocmask(2) trick). */
-bool aw_readable(struct aw_self *self, const void *address);
+static inline bool aw_readable(struct aw_self *self, const void *address)
+{
+	uintptr_t page = (uintptr_t)address >> 12;
+
+	return (page && atomic_load_explicit(&self->readable[page & 15],
+				memory_order_relaxed) == page) ||
+		aw_readable_slowly(self, address);
+}
 
 /*
  * Length of a string of at most max - 1 bytes, or -1 when it is longer or cannot be read.

@@ -60,7 +60,7 @@ static char *template(const char *a)
 {
 	static char text[4096];
 
-	snprintf(text, sizeof text, "%sXXXXXX", a);
+	snprintf(text, sizeof text, "%s.XXXXXX", a);
 	return text;
 }
 
@@ -206,176 +206,142 @@ static long connect_inside(const char *a)
 static dev_t no_device;
 #endif
 
-/* clang-format off: one row a function */
+/* clang-format off */
 /* id, name, kind, action, expression over the paths a and b */
-#define EVERYWHERE(X)                                                                  \
-	X(open, "open", FILE, "read", open(a, O_RDONLY))                               \
-	X(open_write, "open.write", FILE, "write", open(a, O_WRONLY))                  \
-	X(open_append, "open.append", FILE, "write", open(a, O_RDWR | O_APPEND))       \
-	X(open_create, "open.create", NEW, "create", open(a, O_RDWR | O_CREAT, 0640))  \
-	X(open_tmpfile, "open.tmpfile", DIR, "create",                                 \
-		open(a, O_RDWR | O_TMPFILE, 0600))                                     \
-	X(openat, "openat", FILE, "read", openat(AT_FDCWD, a, O_RDONLY))               \
-	X(openat_create, "openat.create", NEW, "create",                               \
-		openat(AT_FDCWD, a, O_WRONLY | O_CREAT | O_EXCL, 0604))                \
-	X(creat, "creat", NEW, "create", creat(a, 0644))                               \
-	X(fopen, "fopen", FILE, "read", got(fopen(a, "r")))                            \
-	X(fopen_write, "fopen.write", FILE, "write", got(fopen(a, "r+")))              \
-	X(fopen_create, "fopen.create", NEW, "create", got(fopen(a, "w")))             \
-	X(freopen, "freopen", FILE, "read", reopen(a))                                 \
-	X(opendir, "opendir", DIR, "read", got(opendir(a)))                            \
-	X(truncate, "truncate", FILE, "write", truncate(a, 1))                         \
-	X(unlink, "unlink", FILE, "delete", unlink(a))                                 \
-	X(unlinkat, "unlinkat", FILE, "delete", unlinkat(AT_FDCWD, a, 0))              \
-	X(unlinkat_dir, "unlinkat.dir", DIR, "delete",                                 \
-		unlinkat(AT_FDCWD, a, AT_REMOVEDIR))                                   \
-	X(remove, "remove", FILE, "delete", remove(a))                                 \
-	X(remove_dir, "remove.dir", DIR, "delete", remove(a))                          \
-	X(rename, "rename", PAIR, "rename", rename(a, b))                              \
-	X(renameat, "renameat", PAIR, "rename", renameat(AT_FDCWD, a, AT_FDCWD, b))    \
-	X(link, "link", PAIR, "create", link(a, b))                                    \
-	X(linkat, "linkat", PAIR, "create", linkat(AT_FDCWD, a, AT_FDCWD, b, 0))       \
-	X(symlink, "symlink", NEW, "create", symlink("target", a))                     \
-	X(symlinkat, "symlinkat", NEW, "create", symlinkat("target", AT_FDCWD, a))     \
-	X(mkdir, "mkdir", NEW, "create", mkdir(a, 0755))                               \
-	X(mkdirat, "mkdirat", NEW, "create", mkdirat(AT_FDCWD, a, 0755))               \
-	X(rmdir, "rmdir", DIR, "delete", rmdir(a))                                     \
-	X(mknod, "mknod", NEW, "create", mknod(a, S_IFREG | 0644, 0))                  \
-	X(mknodat, "mknodat", NEW, "create", mknodat(AT_FDCWD, a, S_IFIFO | 0644, 0))  \
-	X(mkfifo, "mkfifo", NEW, "create", mkfifo(a, 0644))                            \
-	X(mkfifoat, "mkfifoat", NEW, "create", mkfifoat(AT_FDCWD, a, 0644))            \
-	X(mkstemp, "mkstemp", TEMPLATE, "create", mkstemp(template(a)))                \
-	X(mkostemp, "mkostemp", TEMPLATE, "create", mkostemp(template(a), O_CLOEXEC))  \
-	X(mkstemps, "mkstemps", TEMPLATE, "create",                                    \
-		mkstemps(template_with_tail(a), 5))                                    \
-	X(mkostemps, "mkostemps", TEMPLATE, "create",                                  \
-		mkostemps(template_with_tail(a), 5, O_CLOEXEC))                        \
-	X(mkdtemp, "mkdtemp", TEMPLATE, "create", got(mkdtemp(template(a))))           \
-	X(tmpfile, "tmpfile", NONE, "create", got(tmpfile()))                          \
-	X(chmod, "chmod", FILE, "write", chmod(a, 0600))                               \
-	X(fchmod, "fchmod", FILE, "write", fchmod(reading(a), 0600))                   \
-	X(fchmodat, "fchmodat", FILE, "write", fchmodat(AT_FDCWD, a, 0600, 0))         \
-	X(lchmod, "lchmod", FILE, "write", lchmod(a, 0600))                            \
-	X(chown, "chown", FILE, "write", chown(a, geteuid(), getegid()))               \
-	X(lchown, "lchown", LINK, "write", lchown(a, geteuid(), getegid()))            \
-	X(fchown, "fchown", FILE, "write", fchown(reading(a), geteuid(), getegid()))   \
-	X(fchownat, "fchownat", FILE, "write",                                         \
-		fchownat(AT_FDCWD, a, geteuid(), getegid(), 0))                        \
-	X(utime, "utime", FILE, "write", utime(a, &second))                            \
-	X(utimes, "utimes", FILE, "write", utimes(a, micro))                           \
-	X(lutimes, "lutimes", LINK, "write", lutimes(a, micro))                        \
-	X(futimes, "futimes", FILE, "write", futimes(reading(a), micro))               \
-	X(futimesat, "futimesat", FILE, "write", futimesat(AT_FDCWD, a, micro))        \
-	X(utimensat, "utimensat", FILE, "write", utimensat(AT_FDCWD, a, nano, 0))      \
-	X(futimens, "futimens", FILE, "write", futimens(reading(a), nano))             \
-	X(setxattr, "setxattr", FILE, "write",                                         \
-		setxattr(a, "user.probe", "value", 5, 0))                              \
-	X(lsetxattr, "lsetxattr", FILE, "write",                                       \
-		lsetxattr(a, "user.probe", "value", 5, 0))                             \
-	X(fsetxattr, "fsetxattr", FILE, "write",                                       \
-		fsetxattr(reading(a), "user.probe", "value", 5, 0))                    \
-	X(removexattr, "removexattr", FILE, "write", removexattr(a, "user.probe"))     \
-	X(lremovexattr, "lremovexattr", FILE, "write", lremovexattr(a, "user.probe"))  \
-	X(fremovexattr, "fremovexattr", FILE, "write",                                 \
-		fremovexattr(reading(a), "user.probe"))                                \
-	X(chdir, "chdir", DIR, "read", chdir(a))                                       \
-	X(fchdir, "fchdir", DIR, "read", fchdir(reading(a)))                           \
-	X(chroot, "chroot", DIR, "read", chroot(a))                                    \
-	X(execve, "execve", PROGRAM, "exec", execve(a, vector, environ))               \
-	X(execv, "execv", PROGRAM, "exec", execv(a, vector))                           \
-	X(execvp, "execvp", PROGRAM, "exec", execvp(by_name(a), vector))               \
-	X(execvpe, "execvpe", PROGRAM, "exec", execvpe(by_name(a), vector, environ))   \
-	X(execl, "execl", PROGRAM, "exec",                                             \
-		execl(a, "true", "1", "2", "3", "4", "5", "6", "7", "8",               \
-			(char *)NULL))                                                 \
-	X(execlp, "execlp", PROGRAM, "exec",                                           \
-		execlp(by_name(a), "true", "one", (char *)NULL))                       \
-	X(execle, "execle", PROGRAM, "exec",                                           \
-		execle(a, "true", "one", (char *)NULL, environ))                       \
-	X(fexecve, "fexecve", OPENED, "exec", fexecve(reading(a), vector, environ))    \
-	X(posix_spawn, "posix_spawn", PROGRAM, "exec", spawn(a, 0))                    \
-	X(posix_spawnp, "posix_spawnp", PROGRAM, "exec", spawn(by_name(a), 1))         \
-	X(system, "system", PROGRAM, "exec", ended(system(a)))                         \
-	X(popen, "popen", PROGRAM, "exec", pipe_from(a))                               \
-	X(connect, "connect", INET, "connect", with_address(a, 0, 'c'))                \
-	X(connect_unix, "connect.unix", STREAM, "connect", with_address(a, 0, 'c'))    \
-	X(bind, "bind", INET, "bind",                                                  \
-		(unsetenv("PROBE_PORT"), with_address(a, 0, 'b')))                     \
-	X(bind_unix, "bind.unix", NEW, "bind", with_address(a, 0, 'b'))                \
-	X(sendto, "sendto", INET, "send", with_address(a, 1, 's'))                     \
-	X(sendto_unix, "sendto.unix", DGRAM, "send", with_address(a, 1, 's'))          \
-	X(sendmsg, "sendmsg", INET, "send", send_message(a, 0))                        \
-	X(sendmmsg, "sendmmsg", INET, "send", send_message(a, 1))                      \
-	X(getaddrinfo, "getaddrinfo", HOST, "connect", look_up(a))                     \
-	X(stat, "stat", FILE, "metadata", stat(a, &status))                            \
-	X(lstat, "lstat", FILE, "metadata", lstat(a, &status))                         \
-	X(fstatat, "fstatat", FILE, "metadata", fstatat(AT_FDCWD, a, &status, 0))      \
-	X(access, "access", FILE, "metadata", access(a, R_OK))                         \
-	X(faccessat, "faccessat", FILE, "metadata", faccessat(AT_FDCWD, a, R_OK, 0))   \
-	X(readlink, "readlink", LINK, "metadata", readlink(a, room, sizeof room))      \
-	X(readlinkat, "readlinkat", LINK, "metadata",                                  \
-		readlinkat(AT_FDCWD, a, room, sizeof room))
+#define EVERYWHERE(X) \
+	X(open, "open", FILE, "read", open(a, O_RDONLY)) \
+	X(open_write, "open.write", FILE, "write", open(a, O_WRONLY)) \
+	X(open_append, "open.append", FILE, "write", open(a, O_RDWR | O_APPEND)) \
+	X(open_create, "open.create", NEW, "create", open(a, O_RDWR | O_CREAT, 0640)) \
+	X(open_tmpfile, "open.tmpfile", DIR, "create", open(a, O_RDWR | O_TMPFILE, 0600)) \
+	X(openat, "openat", FILE, "read", openat(AT_FDCWD, a, O_RDONLY)) \
+	X(openat_create, "openat.create", NEW, "create", openat(AT_FDCWD, a, O_WRONLY | O_CREAT | O_EXCL, 0604)) \
+	X(creat, "creat", NEW, "create", creat(a, 0644)) \
+	X(fopen, "fopen", FILE, "read", got(fopen(a, "r"))) \
+	X(fopen_write, "fopen.write", FILE, "write", got(fopen(a, "r+"))) \
+	X(fopen_create, "fopen.create", NEW, "create", got(fopen(a, "w"))) \
+	X(freopen, "freopen", FILE, "read", reopen(a)) \
+	X(opendir, "opendir", DIR, "read", got(opendir(a))) \
+	X(truncate, "truncate", FILE, "write", truncate(a, 1)) \
+	X(unlink, "unlink", FILE, "delete", unlink(a)) \
+	X(unlinkat, "unlinkat", FILE, "delete", unlinkat(AT_FDCWD, a, 0)) \
+	X(unlinkat_dir, "unlinkat.dir", DIR, "delete", unlinkat(AT_FDCWD, a, AT_REMOVEDIR)) \
+	X(remove, "remove", FILE, "delete", remove(a)) \
+	X(remove_dir, "remove.dir", DIR, "delete", remove(a)) \
+	X(rename, "rename", PAIR, "rename", rename(a, b)) \
+	X(renameat, "renameat", PAIR, "rename", renameat(AT_FDCWD, a, AT_FDCWD, b)) \
+	X(link, "link", PAIR, "create", link(a, b)) \
+	X(linkat, "linkat", PAIR, "create", linkat(AT_FDCWD, a, AT_FDCWD, b, 0)) \
+	X(symlink, "symlink", NEW, "create", symlink("target", a)) \
+	X(symlinkat, "symlinkat", NEW, "create", symlinkat("target", AT_FDCWD, a)) \
+	X(mkdir, "mkdir", NEW, "create", mkdir(a, 0755)) \
+	X(mkdirat, "mkdirat", NEW, "create", mkdirat(AT_FDCWD, a, 0755)) \
+	X(rmdir, "rmdir", DIR, "delete", rmdir(a)) \
+	X(mknod, "mknod", NEW, "create", mknod(a, S_IFREG | 0644, 0)) \
+	X(mknodat, "mknodat", NEW, "create", mknodat(AT_FDCWD, a, S_IFIFO | 0644, 0)) \
+	X(mkfifo, "mkfifo", NEW, "create", mkfifo(a, 0644)) \
+	X(mkfifoat, "mkfifoat", NEW, "create", mkfifoat(AT_FDCWD, a, 0644)) \
+	X(mkstemp, "mkstemp", TEMPLATE, "create", mkstemp(template(a))) \
+	X(mkostemp, "mkostemp", TEMPLATE, "create", mkostemp(template(a), O_CLOEXEC)) \
+	X(mkstemps, "mkstemps", TEMPLATE, "create", mkstemps(template_with_tail(a), 5)) \
+	X(mkostemps, "mkostemps", TEMPLATE, "create", mkostemps(template_with_tail(a), 5, O_CLOEXEC)) \
+	X(mkdtemp, "mkdtemp", TEMPLATE, "create", got(mkdtemp(template(a)))) \
+	X(tmpfile, "tmpfile", NONE, "create", got(tmpfile())) \
+	X(chmod, "chmod", FILE, "write", chmod(a, 0600)) \
+	X(fchmod, "fchmod", FILE, "write", fchmod(reading(a), 0600)) \
+	X(fchmodat, "fchmodat", FILE, "write", fchmodat(AT_FDCWD, a, 0600, 0)) \
+	X(lchmod, "lchmod", FILE, "write", lchmod(a, 0600)) \
+	X(chown, "chown", FILE, "write", chown(a, geteuid(), getegid())) \
+	X(lchown, "lchown", LINK, "write", lchown(a, geteuid(), getegid())) \
+	X(fchown, "fchown", FILE, "write", fchown(reading(a), geteuid(), getegid())) \
+	X(fchownat, "fchownat", FILE, "write", fchownat(AT_FDCWD, a, geteuid(), getegid(), 0)) \
+	X(utime, "utime", FILE, "write", utime(a, &second)) \
+	X(utimes, "utimes", FILE, "write", utimes(a, micro)) \
+	X(lutimes, "lutimes", LINK, "write", lutimes(a, micro)) \
+	X(futimes, "futimes", FILE, "write", futimes(reading(a), micro)) \
+	X(futimesat, "futimesat", FILE, "write", futimesat(AT_FDCWD, a, micro)) \
+	X(utimensat, "utimensat", FILE, "write", utimensat(AT_FDCWD, a, nano, 0)) \
+	X(futimens, "futimens", FILE, "write", futimens(reading(a), nano)) \
+	X(setxattr, "setxattr", FILE, "write", setxattr(a, "user.probe", "value", 5, 0)) \
+	X(lsetxattr, "lsetxattr", FILE, "write", lsetxattr(a, "user.probe", "value", 5, 0)) \
+	X(fsetxattr, "fsetxattr", FILE, "write", fsetxattr(reading(a), "user.probe", "value", 5, 0)) \
+	X(removexattr, "removexattr", FILE, "write", removexattr(a, "user.probe")) \
+	X(lremovexattr, "lremovexattr", FILE, "write", lremovexattr(a, "user.probe")) \
+	X(fremovexattr, "fremovexattr", FILE, "write", fremovexattr(reading(a), "user.probe")) \
+	X(chdir, "chdir", DIR, "read", chdir(a)) \
+	X(fchdir, "fchdir", DIR, "read", fchdir(reading(a))) \
+	X(chroot, "chroot", DIR, "read", chroot(a)) \
+	X(execve, "execve", PROGRAM, "exec", execve(a, vector, environ)) \
+	X(execv, "execv", PROGRAM, "exec", execv(a, vector)) \
+	X(execvp, "execvp", PROGRAM, "exec", execvp(by_name(a), vector)) \
+	X(execvpe, "execvpe", PROGRAM, "exec", execvpe(by_name(a), vector, environ)) \
+	X(execl, "execl", PROGRAM, "exec", execl(a, "true", "1", "2", "3", "4", "5", "6", "7", "8", (char *)NULL)) \
+	X(execlp, "execlp", PROGRAM, "exec", execlp(by_name(a), "true", "one", (char *)NULL)) \
+	X(execle, "execle", PROGRAM, "exec", execle(a, "true", "one", (char *)NULL, environ)) \
+	X(fexecve, "fexecve", OPENED, "exec", fexecve(reading(a), vector, environ)) \
+	X(posix_spawn, "posix_spawn", PROGRAM, "exec", spawn(a, 0)) \
+	X(posix_spawnp, "posix_spawnp", PROGRAM, "exec", spawn(by_name(a), 1)) \
+	X(system, "system", PROGRAM, "exec", ended(system(a))) \
+	X(popen, "popen", PROGRAM, "exec", pipe_from(a)) \
+	X(connect, "connect", INET, "connect", with_address(a, 0, 'c')) \
+	X(connect_unix, "connect.unix", STREAM, "connect", with_address(a, 0, 'c')) \
+	X(bind, "bind", INET, "bind", (unsetenv("PROBE_PORT"), with_address(a, 0, 'b'))) \
+	X(bind_unix, "bind.unix", NEW, "bind", with_address(a, 0, 'b')) \
+	X(sendto, "sendto", INET, "send", with_address(a, 1, 's')) \
+	X(sendto_unix, "sendto.unix", DGRAM, "send", with_address(a, 1, 's')) \
+	X(sendmsg, "sendmsg", INET, "send", send_message(a, 0)) \
+	X(sendmmsg, "sendmmsg", INET, "send", send_message(a, 1)) \
+	X(getaddrinfo, "getaddrinfo", HOST, "connect", look_up(a)) \
+	X(stat, "stat", FILE, "metadata", stat(a, &status)) \
+	X(lstat, "lstat", FILE, "metadata", lstat(a, &status)) \
+	X(fstatat, "fstatat", FILE, "metadata", fstatat(AT_FDCWD, a, &status, 0)) \
+	X(access, "access", FILE, "metadata", access(a, R_OK)) \
+	X(faccessat, "faccessat", FILE, "metadata", faccessat(AT_FDCWD, a, R_OK, 0)) \
+	X(readlink, "readlink", LINK, "metadata", readlink(a, room, sizeof room)) \
+	X(readlinkat, "readlinkat", LINK, "metadata", readlinkat(AT_FDCWD, a, room, sizeof room))
 
 #ifdef __GLIBC__
-#define IN_GLIBC(X)                                                                    \
-	X(open64, "open64", FILE, "read", open64(a, O_RDONLY))                         \
-	X(openat64, "openat64", FILE, "read", openat64(AT_FDCWD, a, O_RDONLY))         \
-	X(creat64, "creat64", NEW, "create", creat64(a, 0644))                         \
-	X(fopen64, "fopen64", FILE, "read", got(fopen64(a, "r")))                      \
-	X(freopen64, "freopen64", FILE, "read", reopen64(a))                           \
-	X(truncate64, "truncate64", FILE, "write", truncate64(a, 1))                   \
-	X(mkstemp64, "mkstemp64", TEMPLATE, "create", mkstemp64(template(a)))          \
-	X(mkostemp64, "mkostemp64", TEMPLATE, "create",                                \
-		mkostemp64(template(a), O_CLOEXEC))                                    \
-	X(mkstemps64, "mkstemps64", TEMPLATE, "create",                                \
-		mkstemps64(template_with_tail(a), 5))                                  \
-	X(mkostemps64, "mkostemps64", TEMPLATE, "create",                              \
-		mkostemps64(template_with_tail(a), 5, O_CLOEXEC))                      \
-	X(tmpfile64, "tmpfile64", NONE, "create", got(tmpfile64()))                    \
-	X(open_2, "__open_2", FILE, "read", __open_2(a, O_RDONLY))                     \
-	X(open64_2, "__open64_2", FILE, "read", __open64_2(a, O_RDONLY))               \
-	X(openat_2, "__openat_2", FILE, "read", __openat_2(AT_FDCWD, a, O_RDONLY))     \
-	X(openat64_2, "__openat64_2", FILE, "read",                                    \
-		__openat64_2(AT_FDCWD, a, O_RDONLY))                                   \
-	X(renameat2, "renameat2", PAIR, "rename",                                      \
-		renameat2(AT_FDCWD, a, AT_FDCWD, b, 0))                                \
-	X(execveat, "execveat", PROGRAM, "exec",                                       \
-		execveat(AT_FDCWD, a, vector, environ, 0))                             \
-	X(execveat_fd, "execveat.fd", OPENED, "exec",                                  \
-		execveat(reading(a), "", vector, environ, AT_EMPTY_PATH))              \
-	X(statx, "statx", FILE, "metadata",                                            \
-		statx(AT_FDCWD, a, 0, STATX_ALL, (struct statx *)room))                \
-	X(stat64, "stat64", FILE, "metadata", stat64(a, (struct stat64 *)room))        \
-	X(lstat64, "lstat64", FILE, "metadata", lstat64(a, (struct stat64 *)room))     \
-	X(fstatat64, "fstatat64", FILE, "metadata",                                    \
-		fstatat64(AT_FDCWD, a, (struct stat64 *)room, 0))
+#define IN_GLIBC(X) \
+	X(open64, "open64", FILE, "read", open64(a, O_RDONLY)) \
+	X(openat64, "openat64", FILE, "read", openat64(AT_FDCWD, a, O_RDONLY)) \
+	X(creat64, "creat64", NEW, "create", creat64(a, 0644)) \
+	X(fopen64, "fopen64", FILE, "read", got(fopen64(a, "r"))) \
+	X(freopen64, "freopen64", FILE, "read", reopen64(a)) \
+	X(truncate64, "truncate64", FILE, "write", truncate64(a, 1)) \
+	X(mkstemp64, "mkstemp64", TEMPLATE, "create", mkstemp64(template(a))) \
+	X(mkostemp64, "mkostemp64", TEMPLATE, "create", mkostemp64(template(a), O_CLOEXEC)) \
+	X(mkstemps64, "mkstemps64", TEMPLATE, "create", mkstemps64(template_with_tail(a), 5)) \
+	X(mkostemps64, "mkostemps64", TEMPLATE, "create", mkostemps64(template_with_tail(a), 5, O_CLOEXEC)) \
+	X(tmpfile64, "tmpfile64", NONE, "create", got(tmpfile64())) \
+	X(open_2, "__open_2", FILE, "read", __open_2(a, O_RDONLY)) \
+	X(open64_2, "__open64_2", FILE, "read", __open64_2(a, O_RDONLY)) \
+	X(openat_2, "__openat_2", FILE, "read", __openat_2(AT_FDCWD, a, O_RDONLY)) \
+	X(openat64_2, "__openat64_2", FILE, "read", __openat64_2(AT_FDCWD, a, O_RDONLY)) \
+	X(renameat2, "renameat2", PAIR, "rename", renameat2(AT_FDCWD, a, AT_FDCWD, b, 0)) \
+	X(execveat, "execveat", PROGRAM, "exec", execveat(AT_FDCWD, a, vector, environ, 0)) \
+	X(execveat_fd, "execveat.fd", OPENED, "exec", execveat(reading(a), "", vector, environ, AT_EMPTY_PATH)) \
+	X(statx, "statx", FILE, "metadata", statx(AT_FDCWD, a, 0, STATX_ALL, (struct statx *)room)) \
+	X(stat64, "stat64", FILE, "metadata", stat64(a, (struct stat64 *)room)) \
+	X(lstat64, "lstat64", FILE, "metadata", lstat64(a, (struct stat64 *)room)) \
+	X(fstatat64, "fstatat64", FILE, "metadata", fstatat64(AT_FDCWD, a, (struct stat64 *)room, 0))
 #else
 #define IN_GLIBC(X)
 #endif
 
 #if defined(__GLIBC__) && !defined(PROBE_STATIC)
-#define LOOKED_UP(X)                                                                   \
-	X(dlopen, "dlopen", FILE, "read", got(dlopen(a, RTLD_NOW)))                    \
-	X(under_open, "__open", FILE, "read", OLD(open_fn, __open, a, O_RDONLY))       \
+#define LOOKED_UP(X) \
+	X(dlopen, "dlopen", FILE, "read", dlopen(a, RTLD_NOW) ? 0 : (errno = EACCES, -1)) \
+	X(under_open, "__open", FILE, "read", OLD(open_fn, __open, a, O_RDONLY)) \
 	X(under_open64, "__open64", FILE, "read", OLD(open_fn, __open64, a, O_RDONLY)) \
-	X(under_connect, "__connect", INET, "connect", connect_inside(a))              \
-	X(xmknod, "__xmknod", NEW, "create",                                           \
-		OLD(xmknod_fn, __xmknod, 0, a, S_IFIFO | 0644, &no_device))            \
-	X(xmknodat, "__xmknodat", NEW, "create",                                       \
-		OLD(xmknodat_fn, __xmknodat, 0, AT_FDCWD, a, S_IFIFO | 0644,           \
-			&no_device))                                                   \
-	X(xstat, "__xstat", FILE, "metadata",                                          \
-		OLD(xstat_fn, __xstat, STAT_VERSION, a, &status))                      \
-	X(lxstat, "__lxstat", FILE, "metadata",                                        \
-		OLD(xstat_fn, __lxstat, STAT_VERSION, a, &status))                     \
-	X(fxstatat, "__fxstatat", FILE, "metadata",                                    \
-		OLD(fxstatat_fn, __fxstatat, STAT_VERSION, AT_FDCWD, a, &status, 0))   \
-	X(xstat64, "__xstat64", FILE, "metadata",                                      \
-		OLD(xstat_fn, __xstat64, STAT_VERSION, a, &status))                    \
-	X(lxstat64, "__lxstat64", FILE, "metadata",                                    \
-		OLD(xstat_fn, __lxstat64, STAT_VERSION, a, &status))                   \
-	X(fxstatat64, "__fxstatat64", FILE, "metadata",                                \
-		OLD(fxstatat_fn, __fxstatat64, STAT_VERSION, AT_FDCWD, a, &status, 0))
+	X(under_connect, "__connect", INET, "connect", connect_inside(a)) \
+	X(xmknod, "__xmknod", NEW, "create", OLD(xmknod_fn, __xmknod, 0, a, S_IFIFO | 0644, &no_device)) \
+	X(xmknodat, "__xmknodat", NEW, "create", OLD(xmknodat_fn, __xmknodat, 0, AT_FDCWD, a, S_IFIFO | 0644, &no_device)) \
+	X(xstat, "__xstat", FILE, "metadata", OLD(xstat_fn, __xstat, STAT_VERSION, a, &status)) \
+	X(lxstat, "__lxstat", FILE, "metadata", OLD(xstat_fn, __lxstat, STAT_VERSION, a, &status)) \
+	X(fxstatat, "__fxstatat", FILE, "metadata", OLD(fxstatat_fn, __fxstatat, STAT_VERSION, AT_FDCWD, a, &status, 0)) \
+	X(xstat64, "__xstat64", FILE, "metadata", OLD(xstat_fn, __xstat64, STAT_VERSION, a, &status)) \
+	X(lxstat64, "__lxstat64", FILE, "metadata", OLD(xstat_fn, __lxstat64, STAT_VERSION, a, &status)) \
+	X(fxstatat64, "__fxstatat64", FILE, "metadata", OLD(fxstatat_fn, __fxstatat64, STAT_VERSION, AT_FDCWD, a, &status, 0))
 #else
 #define LOOKED_UP(X)
 #endif

@@ -110,7 +110,7 @@ static int open_parent(const char *a)
 	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* clang-format off: a letter a line */
+/* clang-format off */
 static long argument(char letter, const char *a, const char *b)
 {
 	static const long times[4] = { 1000000000, 123456, 1000000001, 654321 };
@@ -125,6 +125,7 @@ static long argument(char letter, const char *a, const char *b)
 	case 'C': return AT_FDCWD;
 	case 'F': return open(a, O_RDONLY | O_CLOEXEC);
 	case 'p': return open_parent(a);
+	case 'o': return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	case 'k': return (long)keep_handle(a);
 	case 's': return probe_socket(a, 0);
 	case 'd': return probe_socket(a, 1);
@@ -150,6 +151,7 @@ static long argument(char letter, const char *a, const char *b)
 	case 'h': return sizeof how;
 	case 'Q': vector[0] = keep_text("true"); return (long)keep(vector, sizeof vector);
 	case 'E': return (long)keep_text("");
+	case 'e': return (long)environ;
 	case 't': return AT_EMPTY_PATH;
 	case 'r': return AT_REMOVEDIR;
 	case 'z': return (long)keep(NULL, 4096);
@@ -231,7 +233,7 @@ long probe_syscall(
 
 	for (i = 0; probe->spec[i]; i++) {
 		arg[i] = argument(probe->spec[i], a, b);
-		if (strchr("Fpsd", probe->spec[i]) && arg[i] < 0)
+		if (strchr("Fposd", probe->spec[i]) && arg[i] < 0)
 			return -1; /* the way to the call was barred already */
 	}
 	if (!strcmp(how, "sys"))
@@ -277,91 +279,90 @@ long probe_syscall(
 #define NEWFSTATAT __NR_newfstatat
 #endif
 
-/* clang-format off: one row a call */
 #define ROW(label, nr, i386, kind, action, spec)                                       \
 	{label, KIND_##kind, action, NULL, spec, nr, i386},
 
+/* clang-format off */
 const struct probe probe_syscalls[] = {
 #ifdef OLD
-	ROW("open", __NR_open, 5, FILE, "read", "aR0") ROW("open.write", __NR_open, 5,
-		FILE, "write", "aW0") ROW("open.create", __NR_open, 5, NEW, "create",
-		"acm") ROW("creat", __NR_creat, 8, NEW, "create", "am") ROW("unlink",
-		__NR_unlink, 10, FILE, "delete",
-		"a") ROW("rmdir", __NR_rmdir, 40, DIR, "delete", "a") ROW("rename",
-		__NR_rename, 38, PAIR, "rename", "ab") ROW("renameat", __NR_renameat,
-		302, PAIR, "rename", "CaCb") ROW("link", __NR_link, 9, PAIR, "create",
-		"ab") ROW("symlink", __NR_symlink, 83, NEW, "create", "na") ROW("mkdir",
-		__NR_mkdir, 39, NEW, "create",
-		"am") ROW("mknod", __NR_mknod, 14, NEW, "create", "af0") ROW("chmod",
-		__NR_chmod, 15, FILE, "write", "am") ROW("chown", CHOWN(chown), 212,
-		FILE, "write", "aug") ROW("lchown", CHOWN(lchown), 198, LINK, "write",
-		"aug") ROW("utime", __NR_utime, 30, FILE, "write", "aT") ROW("utimes",
-		__NR_utimes, 271, FILE, "write", "aT") ROW("futimesat", __NR_futimesat,
-		299, FILE, "write", "CaT") ROW("stat", STAT(stat), 195, FILE,
-		"metadata", "az") ROW("lstat", STAT(lstat), 196, FILE, "metadata",
-		"az") ROW("access", __NR_access, 33, FILE, "metadata",
-		"a0") ROW("readlink", __NR_readlink, 85, LINK, "metadata", "azZ")
+	ROW("open", __NR_open, 5, FILE, "read", "aR0")
+	ROW("open.write", __NR_open, 5, FILE, "write", "aW0")
+	ROW("open.create", __NR_open, 5, NEW, "create", "acm")
+	ROW("creat", __NR_creat, 8, NEW, "create", "am")
+	ROW("unlink", __NR_unlink, 10, FILE, "delete", "a")
+	ROW("rmdir", __NR_rmdir, 40, DIR, "delete", "a")
+	ROW("rename", __NR_rename, 38, PAIR, "rename", "ab")
+	ROW("renameat", __NR_renameat, 302, PAIR, "rename", "CaCb")
+	ROW("link", __NR_link, 9, PAIR, "create", "ab")
+	ROW("symlink", __NR_symlink, 83, NEW, "create", "na")
+	ROW("mkdir", __NR_mkdir, 39, NEW, "create", "am")
+	ROW("mknod", __NR_mknod, 14, NEW, "create", "af0")
+	ROW("chmod", __NR_chmod, 15, FILE, "write", "am")
+	ROW("chown", CHOWN(chown), 212, FILE, "write", "aug")
+	ROW("lchown", CHOWN(lchown), 198, LINK, "write", "aug")
+	ROW("utime", __NR_utime, 30, FILE, "write", "aT")
+	ROW("utimes", __NR_utimes, 271, FILE, "write", "aT")
+	ROW("futimesat", __NR_futimesat, 299, FILE, "write", "CaT")
+	ROW("stat", STAT(stat), 195, FILE, "metadata", "az")
+	ROW("lstat", STAT(lstat), 196, FILE, "metadata", "az")
+	ROW("access", __NR_access, 33, FILE, "metadata", "a0")
+	ROW("readlink", __NR_readlink, 85, LINK, "metadata", "azZ")
 #endif
-		ROW("openat", __NR_openat, 295, FILE, "read", "CaR0") ROW(
-			"openat.write", __NR_openat, 295, FILE, "write",
-			"CaW0") ROW("openat.create", __NR_openat, 295, NEW, "create",
-			"Cacm") ROW("openat2", __NR_openat2, 437, FILE, "read",
-			"CaHh") ROW("open_by_handle_at", __NR_open_by_handle_at, 342,
-			FILE, "read", "pkR") ROW("open_tree", __NR_open_tree, 428, FILE,
-			"read", "Ca0") ROW("unlinkat", __NR_unlinkat, 301, FILE,
-			"delete", "Ca0") ROW("unlinkat.dir", __NR_unlinkat, 301, DIR,
-			"delete", "Car") ROW("renameat2", __NR_renameat2, 353, PAIR,
-			"rename", "CaCb0") ROW("linkat", __NR_linkat, 303, PAIR,
-			"create", "CaCb0") ROW("symlinkat", __NR_symlinkat, 304, NEW,
-			"create", "nCa") ROW("mkdirat", __NR_mkdirat, 296, NEW,
-			"create", "Cam") ROW("mknodat", __NR_mknodat, 297, NEW,
-			"create", "Caf0") ROW("truncate", __NR_truncate, 92, FILE,
-			"write", "a1") ROW("fchmod", __NR_fchmod, 94, FILE, "write",
-			"Fm") ROW("fchmodat", __NR_fchmodat, 306, FILE, "write",
-			"Cam") ROW("fchmodat2", __NR_fchmodat2, 452, FILE, "write",
-			"Cam0") ROW("fchown", CHOWN(fchown), 207, FILE, "write",
-			"Fug") ROW("fchownat", __NR_fchownat, 298, FILE, "write",
-			"Caug0") ROW("utimensat", __NR_utimensat, 320, FILE, "write",
-			"CaT0") ROW("utimensat.fd", __NR_utimensat, 320, FILE, "write",
-			"F0T0") ROW("setxattr", __NR_setxattr, 226, FILE, "write",
-			"anv50") ROW("lsetxattr", __NR_lsetxattr, 227, FILE, "write",
-			"anv50") ROW("fsetxattr", __NR_fsetxattr, 228, FILE, "write",
-			"Fnv50") ROW("setxattrat", __NR_setxattrat, 463, FILE, "write",
-			"Ca0nXx") ROW("removexattr", __NR_removexattr, 235, FILE,
-			"write", "an") ROW("lremovexattr", __NR_lremovexattr, 236, FILE,
-			"write", "an") ROW("fremovexattr", __NR_fremovexattr, 237, FILE,
-			"write", "Fn") ROW("removexattrat", __NR_removexattrat, 466,
-			FILE, "write", "Ca0n") ROW("chdir", __NR_chdir, 12, DIR, "read",
-			"a") ROW("fchdir", __NR_fchdir, 133, DIR, "read",
-			"F") ROW("chroot", __NR_chroot, 61, DIR, "read",
-			"a") ROW("execve", __NR_execve, 11, PROGRAM, "exec",
-			"aQ0") ROW("execveat", __NR_execveat, 358, PROGRAM, "exec",
-			"CaQ00") ROW("execveat.fd", __NR_execveat, 358, OPENED, "exec",
-			"FEQ0t")
+	ROW("openat", __NR_openat, 295, FILE, "read", "CaR0")
+	ROW("openat.write", __NR_openat, 295, FILE, "write", "CaW0")
+	ROW("openat.create", __NR_openat, 295, NEW, "create", "Cacm")
+	ROW("openat2", __NR_openat2, 437, FILE, "read", "CaHh")
+	ROW("open_by_handle_at", __NR_open_by_handle_at, 342, FILE, "read", "pkR")
+	ROW("open_by_handle_at.far", __NR_open_by_handle_at, 342, FILE, "read", "okR")
+	ROW("open_tree", __NR_open_tree, 428, FILE, "read", "Ca0")
+	ROW("unlinkat", __NR_unlinkat, 301, FILE, "delete", "Ca0")
+	ROW("unlinkat.dir", __NR_unlinkat, 301, DIR, "delete", "Car")
+	ROW("renameat2", __NR_renameat2, 353, PAIR, "rename", "CaCb0")
+	ROW("linkat", __NR_linkat, 303, PAIR, "create", "CaCb0")
+	ROW("symlinkat", __NR_symlinkat, 304, NEW, "create", "nCa")
+	ROW("mkdirat", __NR_mkdirat, 296, NEW, "create", "Cam")
+	ROW("mknodat", __NR_mknodat, 297, NEW, "create", "Caf0")
+	ROW("truncate", __NR_truncate, 92, FILE, "write", "a1")
+	ROW("fchmod", __NR_fchmod, 94, FILE, "write", "Fm")
+	ROW("fchmodat", __NR_fchmodat, 306, FILE, "write", "Cam")
+	ROW("fchmodat2", __NR_fchmodat2, 452, FILE, "write", "Cam0")
+	ROW("fchown", CHOWN(fchown), 207, FILE, "write", "Fug")
+	ROW("fchownat", __NR_fchownat, 298, FILE, "write", "Caug0")
+	ROW("utimensat", __NR_utimensat, 320, FILE, "write", "CaT0")
+	ROW("utimensat.fd", __NR_utimensat, 320, FILE, "write", "F0T0")
+	ROW("setxattr", __NR_setxattr, 226, FILE, "write", "anv50")
+	ROW("lsetxattr", __NR_lsetxattr, 227, FILE, "write", "anv50")
+	ROW("fsetxattr", __NR_fsetxattr, 228, FILE, "write", "Fnv50")
+	ROW("setxattrat", __NR_setxattrat, 463, FILE, "write", "Ca0nXx")
+	ROW("removexattr", __NR_removexattr, 235, FILE, "write", "an")
+	ROW("lremovexattr", __NR_lremovexattr, 236, FILE, "write", "an")
+	ROW("fremovexattr", __NR_fremovexattr, 237, FILE, "write", "Fn")
+	ROW("removexattrat", __NR_removexattrat, 466, FILE, "write", "Ca0n")
+	ROW("chdir", __NR_chdir, 12, DIR, "read", "a")
+	ROW("fchdir", __NR_fchdir, 133, DIR, "read", "F")
+	ROW("chroot", __NR_chroot, 61, DIR, "read", "a")
+	ROW("execve", __NR_execve, 11, PROGRAM, "exec", "aQe")
+	ROW("execveat", __NR_execveat, 358, PROGRAM, "exec", "CaQe0")
+	ROW("execveat.fd", __NR_execveat, 358, OPENED, "exec", "FEQet")
 #ifdef __NR_connect
-			ROW("connect", __NR_connect, 362, INET, "connect", "sAL") ROW(
-				"connect.unix", __NR_connect, 362, STREAM, "connect",
-				"sAL") ROW("bind.unix", __NR_bind, 361, NEW, "bind",
-				"sAL") ROW("sendto", __NR_sendto, 369, INET, "send",
-				"dv50AL") ROW("sendmsg", __NR_sendmsg, 370, INET,
-				"send",
-				"dM0") ROW("sendmmsg", __NR_sendmmsg, 345, INET, "send",
-				"dN10") ROW("bind", __NR_bind, 361, INET, "bind", "sAL")
+	ROW("connect", __NR_connect, 362, INET, "connect", "sAL")
+	ROW("connect.unix", __NR_connect, 362, STREAM, "connect", "sAL")
+	ROW("bind.unix", __NR_bind, 361, NEW, "bind", "sAL")
+	ROW("sendto", __NR_sendto, 369, INET, "send", "dv50AL")
+	ROW("sendmsg", __NR_sendmsg, 370, INET, "send", "dM0")
+	ROW("sendmmsg", __NR_sendmmsg, 345, INET, "send", "dN10")
+	ROW("bind", __NR_bind, 361, INET, "bind", "sAL")
 #endif
-				ROW("newfstatat", NEWFSTATAT, 300, FILE, "metadata",
-					"Caz0") ROW("statx", __NR_statx, 383, FILE,
-					"metadata", "Ca0Kz") ROW("faccessat",
-					__NR_faccessat, 307, FILE, "metadata",
-					"Ca0") ROW("faccessat2", __NR_faccessat2, 439,
-					FILE, "metadata", "Ca00") ROW("readlinkat",
-					__NR_readlinkat, 305, LINK, "metadata",
-					"CazZ") ROW("statfs", __NR_statfs, 99, FILE,
-					"metadata", "az") ROW("getxattr", __NR_getxattr,
-					229, FILE, "metadata", "anzZ") ROW("lgetxattr",
-					__NR_lgetxattr, 230, FILE, "metadata", "anzZ")
-					ROW("listxattr", __NR_listxattr, 232, FILE,
-						"metadata", "azZ")
-						ROW("llistxattr", __NR_llistxattr, 233,
-							FILE, "metadata", "azZ"){0},
+	ROW("newfstatat", NEWFSTATAT, 300, FILE, "metadata", "Caz0")
+	ROW("statx", __NR_statx, 383, FILE, "metadata", "Ca0Kz")
+	ROW("faccessat", __NR_faccessat, 307, FILE, "metadata", "Ca0")
+	ROW("faccessat2", __NR_faccessat2, 439, FILE, "metadata", "Ca00")
+	ROW("readlinkat", __NR_readlinkat, 305, LINK, "metadata", "CazZ")
+	ROW("statfs", __NR_statfs, 99, FILE, "metadata", "az")
+	ROW("getxattr", __NR_getxattr, 229, FILE, "metadata", "anzZ")
+	ROW("lgetxattr", __NR_lgetxattr, 230, FILE, "metadata", "anzZ")
+	ROW("listxattr", __NR_listxattr, 232, FILE, "metadata", "azZ")
+	ROW("llistxattr", __NR_llistxattr, 233, FILE, "metadata", "azZ")
+	{0},
 };
 /* clang-format on */

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return printf("%s after exec\n", argv[1]) < 0;
 	setrlimit(RLIMIT_NOFILE, &few);
-	while ((fd = open("/dev/null", O_RDONLY)) >= 0)
+	while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
 		last = fd;
 	try("one more", fd);
 	printf("last: %d\n", last);

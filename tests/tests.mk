@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests.mk - building and running the tests; part of the Makefile.
+
+T := $(BUILD)/tests
+# everything but main(), from which each test links what it needs
+TEST_LIB   := $(T)/agentwatch.a
+UNIT       := $(patsubst %.c,$(BUILD)/%,$(call src,tests/unit tests/audit))
+FUZZ       := $(patsubst tests/fuzz/fuzz_%.c,$(T)/fuzz/replay_%,$(wildcard tests/fuzz/fuzz_*.c))
+E2E        := $(sort $(wildcard tests/e2e/test_*.sh))
+# scripts in which being root or not makes a difference: run as an ordinary user too
+E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh,calls complete env fight \
+	limits log run musl transparency tty)),$(E2E))
+AGENT_TESTS := $(addprefix tests/e2e/test_,agents.sh examples.sh mcp.sh)
+
+$(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
+	@mkdir -p $(@D); echo "  AR   $@"
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(UNIT): $(BUILD)/%: $(BUILD)/%.o $(TEST_LIB)
+	@echo "  LINK $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
+$(FUZZ): $(T)/fuzz/replay_%: $(T)/fuzz/fuzz_%.o $(T)/fuzz/replay.o $(TEST_LIB)
+	@echo "  LINK $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
+# fuzz-ring etc.: fuzz for FUZZ_SECONDS with libFuzzer
+FUZZ_SECONDS ?= 60
+FUZZ_LIB_SRC := $(wildcard policy/*.c)
+$(T)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_LIB_SRC)
+	@mkdir -p $(@D); echo "  FUZZ $@"
+	$(Q)clang $(BASE) -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $^ -lyaml
+$(T)/calls_page: $(T)/calls_page.o $(TEST_LIB)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
+.SECONDARY:
+
+# functions whose wrapper can go through the gate page
+FAST = $$(sed -n 's/.*\(aw_fast_open\|open_with\|send_unaddressed\)(\(AW_FN_\|__NR_\)\([a-z]*\).*/\3/p' \
+	preload/wrap*.c)
+.PHONY: docs/CALLS.md
+docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls.def
+	$(T)/calls_page $(FAST) >$@
+
+.PHONY: check unit unit-all fuzz-replay bench ci quickstart aarch64
+check: all $(UNIT) $(FUZZ) $(T)/calls_page ## build and run every test that can run here
+	@tests/check.sh '$(UNIT) $(addsuffix .replay,$(FUZZ)) $(E2E)' '$(E2E_USER)'
+unit: $(UNIT) $(FUZZ) ## unit tests and the fuzzers' corpus; SAN=address,undefined to sanitize
+	@tests/run.sh $(UNIT) $(addsuffix .replay,$(FUZZ))
+unit-all: ## the same with every compiler and sanitizer
+	@tests/check.sh --unit '$(BUILD)'
+fuzz-replay: $(FUZZ) ## the fuzzers' corpus alone
+	@tests/run.sh $(addsuffix .replay,$(FUZZ))
+fuzz-%: $(T)/fuzz/fuzz_% ## (fuzz-ring, fuzz-load, ...) fuzz for FUZZ_SECONDS
+	@mkdir -p $(T)/fuzz/found/$*
+	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(T)/fuzz/found/$* tests/fuzz/corpus/$*
+bench: all ## what watching costs, as ratios to the bare command
+	@/usr/bin/python3 tests/bench/bench.py $(ROWS)
+quickstart: ## install what is missing, build, and watch something real
+	@.ci/deps $(BUILD_NEEDS) git
+	@$(MAKE) --no-print-directory all
+	@tests/quickstart.sh
+ci: ## everything that CI looks at
+	@.ci/steps
+# what cannot run here must still compile
+ARM := $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc BUILD=$(BUILD)/aarch64 EXTRA='$(EXTRA)'
+aarch64: ## compile for aarch64: the shim, agentwatch-enter and all objects
+	@$(ARM) $(BUILD)/aarch64/libagentwatch.so $(BUILD)/aarch64/agentwatch-enter \
+		$(patsubst %.c,$(BUILD)/aarch64/%.o,$(PROG_SRC))

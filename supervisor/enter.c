@@ -15,6 +15,7 @@
 #include <linux/seccomp.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -87,6 +88,12 @@ int main(int argc, char **argv)
 		close(listener);
 	}
 	execv(argv[2], argv + 3);
+	if (errno == ENOEXEC) { /* as execvp(3) does: a script without a first line */
+		argv[1] = (char *)"sh";
+		argv[3] = argv[2];
+		memmove(argv + 2, argv + 3, (size_t)(argc - 2) * sizeof(*argv));
+		execv("/bin/sh", argv + 1);
+	}
 	tell(fd, AW_ENTER_NO_EXEC, errno);
 	return AW_ENTER_FAILED;
 }

@@ -129,7 +129,8 @@ static int find_program(const char *name, char **ret, struct aw_error *err)
 				: (aw_fail(err, EACCES, "cannot execute '%s': %s", name,
 					   strerror(EACCES)),
 					  AW_RUN_NOT_EXECUTABLE);
-		aw_fail(err, errno, "cannot find '%s': %s", name, strerror(errno));
+		aw_fail(err, errno, "command '%s' was not found: %s", name,
+			strerror(errno));
 		return AW_RUN_NOT_FOUND;
 	}
 	for (const char *at = path ? path : "/bin:/usr/bin"; name[0] && at;) {
@@ -149,7 +150,7 @@ static int find_program(const char *name, char **ret, struct aw_error *err)
 	if (seen)
 		return aw_fail(err, EACCES, "cannot execute '%s': %s", name, strerror(EACCES)),
 		       AW_RUN_NOT_EXECUTABLE;
-	aw_fail(err, ENOENT, "cannot find '%s' in PATH", name);
+	aw_fail(err, ENOENT, "command '%s' was not found in PATH", name);
 	return AW_RUN_NOT_FOUND;
 }
 

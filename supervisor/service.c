@@ -46,7 +46,7 @@ struct service {
 	pid_t command;
 	int status;   /* for run, -1 while the command runs */
 	bool orphans; /* waitpid still has children to wait for */
-	bool front_gone, stopping;
+	bool stopping;
 };
 
 static void tell(struct service *s, int kind, int value, int fd)
@@ -139,11 +139,10 @@ static void on_news(struct service *s)
 	ssize_t n = recv(s->news, &news, sizeof(news), MSG_DONTWAIT);
 	char text[512];
 
-	if (n == 0) { /* the front is gone: nobody would hear of the end */
-		s->front_gone = true;
+	if (n == 0) { /* the front was killed: audit goes on, enforce does not */
 		epoll_ctl(s->watch.pidfds, EPOLL_CTL_DEL, s->news, NULL);
-		if (s->status < 0)
-			stop(s, SIGTERM);
+		if (s->watch.enforce && s->status < 0)
+			stop(s, SIGKILL);
 	}
 	if (n != sizeof(news))
 		return;
@@ -173,7 +172,7 @@ static void reap(struct service *s)
 			continue;
 		}
 		aw_processes_exited(s->watch.tree, pid, status);
-		if (pid == s->command)
+		if (pid == s->command && s->status < 0)
 			command_ended(s, status);
 	}
 	s->orphans = !(pid < 0 && errno == ECHILD);

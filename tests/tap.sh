@@ -143,7 +143,7 @@ engines()
 	local engine
 	[ -n "${AW_ENGINES:-}" ] || for engine in hybrid kernel preload; do
 		"$AGENTWATCH" run --quiet --log none --engine "$engine" -- true >/dev/null 2>&1 &&
-			AW_ENGINES="${AW_ENGINES:-} $engine"
+			AW_ENGINES="${AW_ENGINES:-}${AW_ENGINES:+ }$engine"
 	done
 	export AW_ENGINES=${AW_ENGINES:-none}
 	echo "$AW_ENGINES"

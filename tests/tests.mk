@@ -38,15 +38,17 @@ FAST = $$(sed -n 's/.*\(aw_fast_open\|open_with\|send_unaddressed\)(\(AW_FN_\|__
 docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls.def
 	$(T)/calls_page $(FAST) >$@
 
-.PHONY: check unit unit-all fuzz-replay bench ci quickstart aarch64
+.PHONY: check unit unit-threads unit-all fuzz-replay bench ci quickstart aarch64
 check: all $(UNIT) $(FUZZ) $(T)/calls_page ## build and run every test that can run here
-	@tests/check.sh '$(UNIT) $(addsuffix .replay,$(FUZZ)) $(E2E)' '$(E2E_USER)'
+	@tests/check.sh '$(UNIT) $(FUZZ) $(E2E)' '$(E2E_USER)'
 unit: $(UNIT) $(FUZZ) ## unit tests and the fuzzers' corpus; SAN=address,undefined to sanitize
-	@tests/run.sh $(UNIT) $(addsuffix .replay,$(FUZZ))
+	@tests/run.sh $(UNIT) $(FUZZ)
+unit-threads: $(BUILD)/tests/unit/test_ring
+	@tests/run.sh $^
 unit-all: ## the same with every compiler and sanitizer
 	@tests/check.sh --unit '$(BUILD)'
 fuzz-replay: $(FUZZ) ## the fuzzers' corpus alone
-	@tests/run.sh $(addsuffix .replay,$(FUZZ))
+	@tests/run.sh $(FUZZ)
 fuzz-%: $(T)/fuzz/fuzz_% ## (fuzz-ring, fuzz-load, ...) fuzz for FUZZ_SECONDS
 	@mkdir -p $(T)/fuzz/found/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(T)/fuzz/found/$* tests/fuzz/corpus/$*

@@ -66,19 +66,27 @@ static void put_vector(struct aw_json *json, const struct aw_event *event)
 	TEXT(json, "cwd", event->cwd);
 }
 
+/* A call, or the exec that made a process another program: both were judged. */
+static bool was_judged(const struct aw_event *event)
+{
+	return event->kind == AW_EV_CALL || (event->kind == AW_EV_EXEC && event->call);
+}
+
 static void put_network(struct aw_json *json, const struct aw_event *event)
 {
 	char number[16];
 	const char *name;
 
 	TEXT(json, "address", event->address);
-	if (!event->family)
+	if (!event->family && !event->host.len)
 		return;
 	if (event->port >= 0 && event->family != AF_UNIX) {
 		PUT(json, ",\"port\":");
 		aw_json_signed(json, event->port);
 	}
 	TEXT(json, "host", event->host);
+	if (!event->family)
+		return;
 	name = aw_family_name(event->family);
 	if (!name) {
 		snprintf(number, sizeof(number), "%d", event->family);
@@ -102,7 +110,7 @@ static void put_rule(struct aw_json *json, const struct aw_rule *rule)
 
 static void put_verdict(struct aw_json *json, const struct aw_event *event)
 {
-	if (event->kind == AW_EV_CALL) {
+	if (was_judged(event)) {
 		WORD(json, "verdict", aw_event_verdict(event));
 		if (event->enforced)
 			PUT(json, ",\"enforced\":true");
@@ -152,7 +160,7 @@ static void put_who(struct aw_json *json, const struct aw_event *event)
 	aw_json_string(json, event->exe.bytes, event->exe.len);
 	WORD(json, "event", aw_event_name(event->kind));
 	WORD(json, "call", event->call);
-	if (event->kind == AW_EV_CALL)
+	if (was_judged(event))
 		WORD(json, "action", aw_action_name(event->action));
 }
 

@@ -65,6 +65,11 @@ static void count(struct aw_log_counts *counts, const struct aw_event *event)
 		break;
 	case AW_EV_EXEC:
 		counts->execs++;
+		if (!event->call)
+			break;
+		counts->calls++;
+		counts->denied += is_denied(event);
+		counts->enforced += is_denied(event) && event->enforced;
 		break;
 	case AW_EV_EXIT:
 		counts->exits++;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -252,6 +253,50 @@ static void foresee(struct aw_notified *call, int looked_up)
 	call->event.result = looked_up;
 }
 
+/* The file behind a handle, which is no path: opened here and asked for its name. */
+static size_t name_of_handle(struct aw_notified *call, char *to, size_t size)
+{
+	union {
+		struct file_handle head;
+		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} handle;
+	AW_CLOSE int mount = -1, fd = -1;
+	char link[64];
+	ssize_t n;
+
+	if (!aw_target_read(&call->target, call->args[1], &handle, sizeof(handle.head)) ||
+		handle.head.handle_bytes > MAX_HANDLE_SZ ||
+		!aw_target_read(&call->target, call->args[1], &handle,
+			sizeof(handle.head) + handle.head.handle_bytes))
+		return 0;
+	snprintf(link, sizeof(link), "/proc/%d/%s", call->target.tid,
+		(int)call->args[0] == AT_FDCWD ? "cwd" : "fd/");
+	if ((int)call->args[0] != AT_FDCWD)
+		snprintf(link + strlen(link), 16, "%d", (int)call->args[0]);
+	mount = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = mount < 0 ? -1 : open_by_handle_at(mount, &handle.head, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, to, size - 1);
+	return n > 0 && to[0] == '/' ? (size_t)n : 0;
+}
+
+/* Enforce cannot judge what it cannot name. */
+static void on_handle(struct aw_notified *call)
+{
+	struct aw_decision decision = {AW_DENY, AW_NO_RULE};
+	size_t n = name_of_handle(call, call->path, sizeof(call->path));
+
+	call->event.path = (struct aw_text){call->path, n};
+	if (n)
+		aw_image_decide_path(atomic_load(&call->watch->image), call->event.action,
+			call->path, n, &decision);
+	else if (!call->watch->enforce)
+		decision.verdict = AW_ALLOW;
+	aw_call_decide(call, &decision);
+}
+
 static void on_descriptor(struct aw_notified *call)
 {
 	size_t n = aw_target_name(
@@ -272,6 +317,10 @@ void aw_call_file(struct aw_notified *call)
 	int looked_up = 0;
 
 	event->action = aw_action_of_effect((enum aw_effect)row->effect, flags);
+	if (row->effect == AW_FX_HANDLE) {
+		on_handle(call);
+		return;
+	}
 	if (row->path == AW_ARG_FD || (row->effect == AW_FX_WRITE && !call->args[row->path])) {
 		on_descriptor(call);
 	} else if (!aw_call_path(call, dir_of(call, row->dir), call->args[row->path],

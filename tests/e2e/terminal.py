@@ -63,7 +63,7 @@ class Terminal:
                 try:
                     self.seen += os.read(self.fd, 65536)
                 except OSError:
-                    pass
+                    time.sleep(0.05)
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         os.close(self.fd)
@@ -166,17 +166,22 @@ def window_size():
 def hang_up():
     term = Terminal(RUN + ["sh", "-c", f"trap 'echo hup > {DIR}/hup; exit' HUP; echo up; while :; do sleep 0.1; done"])
     term.expect("up", 10)
+    time.sleep(0.3)
     os.close(term.fd)
     for _ in range(60):
         if os.path.exists(f"{DIR}/hup"):
             break
         time.sleep(0.05)
     check(os.path.exists(f"{DIR}/hup"), "when the terminal goes away the command gets SIGHUP")
-    try:
+    for _ in range(60):
+        ended, _status = os.waitpid(term.pid, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.05)
+    check(ended, "and agentwatch ends with it")
+    if not ended:
         os.kill(term.pid, signal.SIGKILL)
         os.waitpid(term.pid, 0)
-    except OSError:
-        pass
 
 
 for test in (terminal_stays, interrupt, stop_and_continue, window_size, hang_up):

@@ -23,8 +23,8 @@ filesystem:
   hide: ["$tmp/hidden"]
 network:
   default: deny
-  allow: ["127.0.0.1:*", "127.0.1.0/24:*", "unix:$tmp/allowed/**"]
-  listen: ["127.0.1.0/24:*", "unix:$tmp/allowed/**"]
+  allow: ["127.0.0.1:*", "127.1.0.0/16:*", "unix:$tmp/allowed/**"]
+  listen: ["127.1.0.0/16:*", "unix:$tmp/allowed/**"]
   deny: ["denied.test"]
 END
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay.c - run a fuzz target over the files and folders named, without a fuzzer. */
+/*
+ * replay.c - run a fuzz target over the files and folders named, without a fuzzer.  With
+ * none, replay_x runs over tests/fuzz/corpus/x.
+ */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,8 +56,14 @@ static void replay(const char *name)
 
 int main(int argc, char **argv)
 {
+	const char *name = strrchr(argv[0], '_');
+	char corpus[256];
 	int i;
 
+	if (argc == 1 && name) {
+		snprintf(corpus, sizeof(corpus), "tests/fuzz/corpus/%s", name + 1);
+		replay(corpus);
+	}
 	for (i = 1; i < argc; i++)
 		replay(argv[i]);
 	printf("ok 1 - %u inputs replayed\n1..1\n", replayed);

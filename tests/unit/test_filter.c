@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_filter.c - what the kernel hands over, number by number. */
+#include <linux/audit.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+
+#include "policy/calls.h"
+#include "policy/page.h"
+#include "supervisor/enter.h"
+#include "supervisor/kernel/filter.h"
+#include "tests/unit/bpf.h"
+#include "tests/unit/tap.h"
+
+#if defined(__x86_64__)
+#define NATIVE AUDIT_ARCH_X86_64
+#else
+#define NATIVE AUDIT_ARCH_AARCH64
+#endif
+
+enum { NUMBERS = 1024, ELSEWHERE = 0x7f001234 };
+
+static struct aw_filter filter;
+
+static bool notified(const struct seccomp_data *data)
+{
+	return bpf_run(filter.code, filter.count, data) == SECCOMP_RET_USER_NOTIF;
+}
+
+static bool allowed(const struct seccomp_data *data)
+{
+	return bpf_run(filter.code, filter.count, data) == SECCOMP_RET_ALLOW;
+}
+
+static struct seccomp_data call(long nr, uint64_t ip)
+{
+	return (struct seccomp_data){
+		.nr = (int)nr, .arch = NATIVE, .instruction_pointer = ip};
+}
+
+/* These change the meaning of later calls or need their order: never from the gate. */
+static bool may_be_gated(enum aw_effect effect)
+{
+	switch (effect) {
+	case AW_FX_OPEN:
+	case AW_FX_CREAT:
+	case AW_FX_READ:
+	case AW_FX_WRITE:
+	case AW_FX_CREATE:
+	case AW_FX_DELETE:
+	case AW_FX_LINK:
+	case AW_FX_SYMLINK:
+	case AW_FX_SENDMSG:
+	case AW_FX_SENDMMSG:
+	case AW_FX_META:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The number by itself, all arguments zero. */
+static bool is_watched(int row, bool metadata)
+{
+	if (row < 0 || (aw_syscalls[row].effect == AW_FX_META && !metadata))
+		return false;
+	return aw_syscalls[row].effect != AW_FX_SENDTO &&
+	       aw_syscalls[row].effect != AW_FX_PRCTL;
+}
+
+static void every_number(bool gate, bool metadata)
+{
+	const char *how = gate ? "with a gate" : "without a gate";
+	const char *what = metadata ? "metadata watched" : "metadata not watched";
+	unsigned wrong = 0, wrong_gated = 0, wrong_near = 0;
+
+	aw_filter_build(gate, metadata, &filter);
+	for (long nr = 0; nr < NUMBERS; nr++) {
+		int row = aw_syscall_by_number(nr);
+		bool watch = is_watched(row, metadata);
+		bool pass = gate && watch &&
+			may_be_gated((enum aw_effect)aw_syscalls[row].effect);
+		struct seccomp_data data = call(nr, ELSEWHERE);
+
+		wrong += watch ? !notified(&data) : !allowed(&data);
+		data.instruction_pointer = AW_GATE_RETURN;
+		wrong_gated += watch && !pass ? !notified(&data) : !allowed(&data);
+		data.instruction_pointer = AW_GATE_RETURN - 1;
+		wrong_near += watch ? !notified(&data) : !allowed(&data);
+		data.instruction_pointer = AW_GATE_RETURN | 1ull << 32;
+		wrong_near += watch ? !notified(&data) : !allowed(&data);
+	}
+	ok(wrong == 0, "%s, %s: a watched number is notified, others pass", how, what);
+	ok(wrong_gated == 0, "%s, %s: so from the gate, but for what may go through it",
+		how, what);
+	ok(wrong_near == 0, "%s, %s: an address near the gate is not the gate", how,
+		what);
+}
+
+static void a_send_needs_an_address(void)
+{
+	struct seccomp_data data =
+		call(aw_syscalls[AW_SYS_sendto].nr, AW_GATE_RETURN);
+
+	aw_filter_build(true, false, &filter);
+	ok(allowed(&data), "sendto without an address passes");
+	data.args[4] = 0x1000;
+	ok(notified(&data), "sendto to an address is notified, from the gate too");
+	data.args[4] = 0x100000000;
+	ok(notified(&data), "also when the lower half of the pointer is zero");
+}
+
+static void filters_are_noticed(void)
+{
+	struct seccomp_data data = call(aw_syscalls[AW_SYS_prctl].nr, ELSEWHERE);
+
+	data.args[0] = PR_SET_NAME;
+	ok(allowed(&data), "prctl for something else passes");
+	data.args[0] = PR_SET_SECCOMP;
+	ok(notified(&data), "prctl(PR_SET_SECCOMP) is notified");
+	data = call(aw_syscalls[AW_SYS_seccomp].nr, AW_GATE_RETURN);
+	ok(notified(&data), "seccomp is notified, from the gate too");
+}
+
+#if defined(__x86_64__)
+static void foreign_calls_are_never_gated(void)
+{
+	struct seccomp_data data = {
+		.arch = AUDIT_ARCH_I386, .instruction_pointer = AW_GATE_RETURN};
+	unsigned wrong = 0;
+
+	for (data.nr = 0; data.nr < NUMBERS; data.nr++) {
+		int row = aw_syscall_by_i386_number(data.nr);
+		bool watch = row >= 0 && aw_syscalls[row].effect != AW_FX_META &&
+			aw_syscalls[row].effect != AW_FX_PRCTL;
+
+		watch |= data.nr == 102; /* socketcall */
+		wrong += watch ? !notified(&data) : !allowed(&data);
+	}
+	ok(wrong == 0, "i386: the same rows under their numbers, gate or not");
+
+	wrong = 0;
+	for (long nr = 0; nr < NUMBERS; nr++) {
+		data = call(nr | 0x40000000, AW_GATE_RETURN);
+		wrong += !notified(&data);
+	}
+	ok(wrong == 0, "x32: every call is notified");
+}
+#else
+static void foreign_calls_are_never_gated(void)
+{
+	struct seccomp_data data = {
+		.arch = AUDIT_ARCH_ARM, .instruction_pointer = AW_GATE_RETURN};
+	unsigned wrong = 0;
+
+	for (data.nr = 0; data.nr < NUMBERS; data.nr++)
+		wrong += !notified(&data);
+	ok(wrong == 0, "32-bit ARM: every call is notified");
+}
+#endif
+
+int main(void)
+{
+	ok(AW_FILTER_MAX <= AW_ENTER_FILTER_MAX, "agentwatch-enter takes any filter");
+	for (int i = 0; i < 4; i++)
+		every_number(i & 1, i & 2);
+	ok(filter.count < AW_FILTER_MAX, "the longest filter fits (%u of %d)",
+		filter.count, AW_FILTER_MAX);
+	a_send_needs_an_address();
+	filters_are_noticed();
+	foreign_calls_are_never_gated();
+	return done();
+}

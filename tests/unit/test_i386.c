@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_i386.c - our i386 numbers are those of the kernel's header. */
+#include <stddef.h>
+
+#include "policy/calls.h"
+#include "tests/unit/tap.h"
+
+#if defined(__x86_64__)
+#include <asm/unistd_32.h>
+
+/* what i386 calls otherwise, and what older headers do not know */
+#define __NR_newfstatat __NR_fstatat64
+#ifndef __NR_fchmodat2
+#define __NR_fchmodat2 452
+#endif
+#ifndef __NR_setxattrat
+#define __NR_setxattrat 463
+#endif
+#ifndef __NR_removexattrat
+#define __NR_removexattrat 466
+#endif
+
+static const struct {
+	const char *name;
+	int row, nr;
+} numbers[] = {
+#define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \
+	{#name, AW_SYS_##name, __NR_##name},
+#include "policy/calls.def"
+	{"chown32", AW_SYS_chown, __NR_chown32},
+	{"lchown32", AW_SYS_lchown, __NR_lchown32},
+	{"fchown32", AW_SYS_fchown, __NR_fchown32},
+	{"truncate64", AW_SYS_truncate, __NR_truncate64},
+	{"stat64", AW_SYS_stat, __NR_stat64},
+	{"lstat64", AW_SYS_lstat, __NR_lstat64},
+	{"statfs64", AW_SYS_statfs, __NR_statfs64},
+	{"utimensat_time64", AW_SYS_utimensat, __NR_utimensat_time64},
+};
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		ok(aw_syscall_by_i386_number(numbers[i].nr) == numbers[i].row,
+			"i386 knows %s as %d", numbers[i].name, numbers[i].nr);
+	return done();
+}
+#else
+int main(void)
+{
+	puts("1..0 # SKIP not x86_64");
+	return 0;
+}
+#endif

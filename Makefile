@@ -128,7 +128,7 @@ clean: ## remove what was built, but not installed agents
 distclean: ## remove the build folder and config.mk
 	rm -rf $(BUILD) config.mk
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[A-Za-z0-9/.%-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "Variables: BUILD PREFIX DESTDIR CC CFLAGS SAN EXTRA AW_AGENTS_DIR V=1; config.mk may set them."
 
 include tests/tests.mk

@@ -35,6 +35,7 @@ enum aw_effect {
 	AW_FX_URING,
 	AW_FX_SECCOMP,
 	AW_FX_PRCTL,
+	AW_FX_MEMORY,
 	AW_FX_VIEW, /* another root or mount namespace */
 };
 

@@ -2,7 +2,9 @@
 /* environ.c - building a child's environment in a mapping of its own. */
 #include "preload/environ.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "preload/arch.h"
 #include "preload/self.h"
@@ -141,9 +143,15 @@ void aw_child_env_make(char *const *env, bool foreign, struct aw_child_env *ret)
 	struct survey seen;
 	long mapping;
 
+	struct aw_self *self = aw_self();
+
 	*ret = (struct aw_child_env){.vector = (char **)env};
-	if (!page || !page->shim[0] || aw_work() == AW_WORK_NONE)
-		return;
+	if (!page || !page->shim[0] || aw_work() == AW_WORK_NONE ||
+		(self && !aw_vector_readable(self, env)))
+		return; /* EFAULT is the kernel's to say */
+	/* without a kernel layer nobody hands the shim into a chroot: not there, not named */
+	if (page->socket[0] && aw_raw(__NR_faccessat, AT_FDCWD, page->shim, R_OK) < 0)
+		foreign = true;
 	look_through(env, page->socket, &seen);
 	if (right_already(&seen, page, foreign))
 		return;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
 
 #include "policy/path.h"
 #include "preload/arch.h"
@@ -34,6 +35,13 @@ static void reduce(int flags, unsigned mode, struct open_how *how)
 	how->resolve = RESOLVE_NO_SYMLINKS;
 }
 
+/* Through the gate where there is a filter to pass. */
+static long call4(long nr, long a, long b, long c, long d)
+{
+	return aw_work() == AW_WORK_PRELOAD ? aw_raw6(nr, a, b, c, d, 0, 0)
+					    : aw_gated6(nr, a, b, c, d, 0, 0);
+}
+
 /* "/proc/self/fd/N" read as a directory's name; 0 when it has none. */
 static size_t descriptor_name(int fd, char *to, size_t size)
 {
@@ -44,7 +52,7 @@ static size_t descriptor_name(int fd, char *to, size_t size)
 	if (fd < 0)
 		return 0;
 	aw_text_number(link + n, (unsigned long)fd);
-	len = aw_gated(__NR_readlinkat, AT_FDCWD, link, to, size - 1);
+	len = call4(__NR_readlinkat, AT_FDCWD, (long)link, (long)to, (long)size - 1);
 	if (len <= 0 || to[0] != '/')
 		return 0;
 	to[len] = '\0';
@@ -94,6 +102,8 @@ static bool decide_and_log(struct aw_self *self, enum aw_call call, int flags,
 	head.action = (uint8_t)aw_action_of_open((unsigned)flags);
 	aw_image_decide_path(
 		aw_policy(), (enum aw_action)head.action, path, len, &decision);
+	if (decision.verdict != AW_ALLOW && aw_session()->enforce)
+		return false; /* judged again by where the path really leads */
 	head.verdict = (uint8_t)decision.verdict;
 	head.rule = decision.rule;
 	head.path_len = (uint16_t)len;
@@ -144,6 +154,35 @@ static bool log_lexically(struct aw_self *self, enum aw_call call, int dir,
 	return logged;
 }
 
+extern char __libc_single_threaded __attribute__((weak));
+extern void pthread_testcancel(void) __attribute__((weak));
+
+/*
+ * open(2) is a cancellation point, and the gate page cannot be unwound: what may block goes
+ * through libc when there are threads.  A cancellation that is pending already is acted on.
+ */
+static bool may_block(int dir, const char *path, int flags)
+{
+	struct stat st;
+	if (&__libc_single_threaded && __libc_single_threaded)
+		return false;
+	if (pthread_testcancel)
+		pthread_testcancel();
+	if (flags & (O_NONBLOCK | O_PATH | O_DIRECTORY) ||
+		(flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		return false;
+	return call4(__NR_newfstatat, dir, (long)path, (long)&st, 0) == 0 &&
+		!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+/* Decided in this process: not with verdicts "ask", not where the kernel layer decides. */
+static bool works_here(void)
+{
+	enum aw_work work = aw_work();
+
+	return work == AW_WORK_FAST || (work == AW_WORK_PRELOAD && !aw_session()->ask);
+}
+
 long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsigned mode)
 {
 	struct aw_ticket ticket;
@@ -152,11 +191,11 @@ long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsig
 	size_t len;
 	long ret;
 
-	if (aw_is_vfork_child() || !(self = aw_self()) || aw_work() != AW_WORK_FAST ||
+	if (aw_is_vfork_child() || !(self = aw_self()) || !works_here() ||
 		atomic_load_explicit(&atomic_load_explicit(&self->ring, memory_order_relaxed)
 					      ->plain,
 			memory_order_relaxed) ||
-		!aw_real_is_libc(call))
+		!aw_real_is_libc(call) || may_block(dir, path, flags))
 		return AW_PASS;
 	len = normal_length(self, path);
 	if (len ? !decide_and_log(self, call, flags, path, len, path, len, &ticket)
@@ -164,7 +203,7 @@ long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsig
 		return AW_PASS;
 
 	reduce(flags, mode, &how);
-	ret = aw_gated(__NR_openat2, dir, path, &how, sizeof(how));
+	ret = call4(__NR_openat2, dir, (long)path, (long)&how, sizeof(how));
 	if (ret == -ELOOP || ret == -ENOSYS || ret == -EFAULT) {
 		aw_ring_result(&ticket, AW_REC_VOID, 0);
 		return AW_PASS; /* a symbolic link: the kernel layer finds where it leads */

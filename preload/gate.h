@@ -11,7 +11,8 @@
  *   FAST     opens go through aw_fast_open(); everything else is libc's own call, which the
  *            kernel layer sees
  *   KERNEL   libc's own call
- *   PRELOAD  aw_enter() judges and logs, libc's own call, aw_leave() adds the result
+ *   PRELOAD  opens go through aw_fast_open() where the path is what it looks like; for the
+ *            rest aw_enter() judges and logs, then libc's own call, aw_leave() adds the result
  */
 #ifndef AW_PRELOAD_GATE_H
 #define AW_PRELOAD_GATE_H
@@ -29,7 +30,7 @@
 #define AW_PASS (-100000L)
 
 /*
- * Decide, log and open through the gate page.  Returns a descriptor, a negative errno, or
+ * Decide, log and open, through the gate page where there is a filter.  Returns a descriptor, a negative errno, or
  * AW_PASS.  call is the function's id, for the log.
  */
 long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsigned mode);
@@ -66,6 +67,9 @@ static inline void aw_leave(const struct aw_passage *passage, bool failed)
 
 /* PRELOAD: an exec with its vector goes over the socket.  False: refused, errno is set. */
 bool aw_enter_exec(enum aw_call call, int dir, const char *path, int how, char *const *argv);
+
+/* PRELOAD: the program is about to install a filter of its own. */
+void aw_note_filter(bool now);
 
 /* A name is looked up; logged in every engine that has a ring. */
 bool aw_enter_lookup(enum aw_call call, const char *host, const char *service);

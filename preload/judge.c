@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/prctl.h>
 #include <sys/un.h>
 
 #include <linux/openat2.h>
@@ -21,6 +22,16 @@ struct subject {
 	struct aw_record head;
 	const void *parts[5]; /* path, path2, raw, raw2, address */
 };
+
+/* Under a filter of the target's own: no call that libc would not make. */
+static bool is_plain(void)
+{
+	struct aw_self *self = aw_self();
+
+	return self && atomic_load_explicit(
+		&atomic_load_explicit(&self->ring, memory_order_relaxed)->plain,
+		memory_order_relaxed);
+}
 
 static size_t link_text(const char *link, char *to, size_t size)
 {
@@ -95,11 +106,28 @@ static size_t name_by_text(int dir, const char *path, size_t len,
 	return base ? aw_path_join(scratch->base, base, path, len, to, size) : 0;
 }
 
+/* With what is known already, without a call. */
+static size_t name_in_mind(int dir, const char *path, size_t len,
+	struct aw_scratch *scratch, char *to, size_t size)
+{
+	struct aw_self *self = aw_self();
+	size_t base = 1;
+
+	scratch->base[0] = '/';
+	if (path[0] != '/')
+		base = dir == AT_FDCWD && self->cwd_len
+			? aw_cwd(self, scratch->base, sizeof(scratch->base))
+			: 0;
+	return base ? aw_path_join(scratch->base, base, path, len, to, size) : 0;
+}
+
 static size_t resolve(struct aw_scratch *scratch, int dir, const char *path, size_t len,
 	bool follow, char *to, size_t size)
 {
 	size_t n = 0;
 
+	if (is_plain())
+		return name_in_mind(dir, path, len, scratch, to, size);
 	if (follow)
 		n = name_by_opening(dir, path, true, to, size);
 	if (!n)
@@ -291,13 +319,14 @@ static void put(struct aw_self *self, const struct subject *s, struct aw_passage
 
 	while (!aw_ring_put(ring, &s->head, s->parts, state, (unsigned)ret->denied,
 		&ret->ticket)) {
-		if (aw_ring_wait(ring))
+		if (is_plain() || aw_ring_wait(ring))
 			continue;
 		ret->ticket.ring = NULL;
 		ask(s, &denied);
 		return;
 	}
-	aw_ring_pushed(ring);
+	if (!is_plain())
+		aw_ring_pushed(ring);
 }
 
 static bool judge(struct aw_self *self, const struct aw_syscall *row, struct subject *s,
@@ -318,6 +347,21 @@ static bool judge(struct aw_self *self, const struct aw_syscall *row, struct sub
 	}
 	put(self, s, ret);
 	return !ret->denied;
+}
+
+void aw_note_filter(bool now)
+{
+	struct aw_self *self = aw_self();
+	struct aw_scratch *scratch;
+
+	if (!now || !self || aw_work() != AW_WORK_PRELOAD)
+		return; /* with a kernel layer the supervisor says so */
+	scratch = aw_scratch_claim(self);
+	if (scratch) {
+		aw_cwd(self, scratch->base, sizeof(scratch->base)); /* while it may be asked */
+		aw_scratch_release(self, scratch);
+	}
+	atomic_store(&atomic_load(&self->ring)->plain, 1);
 }
 
 static uint64_t open_flags(struct aw_self *self, const struct aw_syscall *row,
@@ -354,6 +398,8 @@ bool aw_enter_slow(enum aw_call call, int sys, const long args[6], struct aw_pas
 	ret->denied = 0;
 	if (row->effect == AW_FX_META && !aw_session()->hides)
 		return true;
+	if (row->effect == AW_FX_SECCOMP || row->effect == AW_FX_PRCTL)
+		aw_note_filter(row->effect == AW_FX_SECCOMP || args[0] == PR_SET_SECCOMP);
 	if (row->path == AW_ARG_NONE || !(self = aw_self()) ||
 		!(scratch = aw_scratch_claim(self)))
 		return true;
@@ -404,7 +450,8 @@ bool aw_enter_exec(enum aw_call call, int dir, const char *path, int how, char *
 	if (aw_work() != AW_WORK_PRELOAD || !(self = aw_self()) ||
 		!(scratch = aw_scratch_claim(self)))
 		return true;
-	if (files(self, scratch, &aw_syscalls[AW_SYS_execveat], args, &s) &&
+	if (aw_vector_readable(self, argv) && !is_plain() &&
+		files(self, scratch, &aw_syscalls[AW_SYS_execveat], args, &s) &&
 		(vector = join_vector(argv, &len, &mapped))) {
 		s.parts[3] = vector;
 		head.ts = aw_now();

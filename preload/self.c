@@ -122,8 +122,10 @@ static struct aw_ring *take_ring(const char *name, size_t size)
 	struct aw_hello answer = {.ring_fd = -1, .session_fd = -1};
 	struct aw_ring *ring;
 
-	answer.ring_fd = (int)hello_open(name);
-	if (answer.ring_fd < 0 && !aw_socket_hello(name, &answer))
+	/* a socket's name means the preload engine, also when another session is around */
+	if (!aw_socket_hello(name, &answer))
+		answer.ring_fd = (int)hello_open(name);
+	if (answer.ring_fd < 0)
 		return NULL;
 	ring = map(NULL, AW_RING_HEADER + size, PROT_READ | PROT_WRITE, MAP_SHARED,
 		answer.ring_fd, 0);
@@ -203,9 +205,9 @@ struct aw_self *aw_self_slowly(void)
 /* A reloaded policy comes in a new memfd; the old mapping stays for those inside it. */
 static const struct aw_page *fetch_again(const struct aw_page *page)
 {
-	long fd = hello_open(AW_HELLO_AGAIN);
+	long fd = page->socket[0] ? aw_socket_again() : hello_open(AW_HELLO_AGAIN);
 
-	if (fd < 0 && (fd = aw_socket_again()) < 0)
+	if (fd < 0)
 		return page;
 	map_session((int)fd);
 	aw_raw(__NR_close, fd);
@@ -296,6 +298,27 @@ static size_t read_cwd(struct aw_self *self, char *to, size_t size, uint32_t gen
 			&self->cwd_sequence, sequence + 2, memory_order_release);
 	}
 	return (size_t)len;
+}
+
+void aw_readable_forget(void)
+{
+	struct aw_self *self = atomic_load(&aw_self_page);
+
+	for (int i = 0; self && i < 16; i++)
+		atomic_store_explicit(&self->readable[i], 0, memory_order_relaxed);
+}
+
+bool aw_vector_readable(struct aw_self *self, char *const *vector)
+{
+	for (; vector; vector++) {
+		if (!aw_readable(self, vector) || !aw_readable(self, (char *)(vector + 1) - 1))
+			return false;
+		if (!*vector)
+			return true;
+		if (!aw_readable(self, *vector))
+			return false;
+	}
+	return true;
 }
 
 size_t aw_cwd(struct aw_self *self, char *to, size_t size)

@@ -113,6 +113,12 @@ static inline bool aw_readable(struct aw_self *self, const void *address)
 		aw_readable_slowly(self, address);
 }
 
+/* Memory has been unmapped or barred: what was readable may be so no more. */
+void aw_readable_forget(void);
+
+/* A vector of strings up to its NULL (or none at all) and their first bytes can be read. */
+bool aw_vector_readable(struct aw_self *self, char *const *vector);
+
 /*
  * Length of a string of at most max - 1 bytes, or -1 when it is longer or cannot be read.
  */

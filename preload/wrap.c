@@ -59,12 +59,10 @@ static int open_with(enum aw_call call, int dir, const char *path, int flags, mo
 	struct aw_passage passage;
 	int ret;
 
-	if (aw_work() == AW_WORK_FAST) {
-		long fd = aw_fast_open(call, dir, path, flags, mode);
+	long fd = aw_fast_open(call, dir, path, flags, mode);
 
-		if (fd != AW_PASS)
-			return (int)aw_answer(fd);
-	}
+	if (fd != AW_PASS)
+		return (int)aw_answer(fd);
 	if (!aw_enter(call, AW_SYS_openat, a, &passage))
 		return -1;
 	if (call == AW_FN_open) {

@@ -64,7 +64,7 @@ AW_EXPORT FILE *fopen(const char *path, const char *mode)
 	int flags = readable_text(mode) ? flags_of(mode) : -1;
 
 	/* fdopen(3) does not seek; a stream that appends starts at the end */
-	if (aw_work() == AW_WORK_FAST && fdopen && flags >= 0 && *mode != 'a') {
+	if (fdopen && flags >= 0 && *mode != 'a') {
 		long fd = aw_fast_open(AW_FN_fopen, AT_FDCWD, path, flags, 0666);
 
 		if (fd != AW_PASS) {
@@ -116,7 +116,7 @@ AW_EXPORT DIR *opendir(const char *path)
 	struct aw_passage passage;
 	DIR *ret;
 
-	if (aw_work() == AW_WORK_FAST && fdopendir) {
+	if (fdopendir) {
 		long fd = aw_fast_open(AW_FN_opendir, AT_FDCWD, path, flags, 0);
 
 		if (fd != AW_PASS) {

@@ -15,6 +15,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/control.h"
 #include "supervisor/folders.h"
+#include "supervisor/process.h"
 #include "supervisor/session.h"
 #include "tests/unit/tap.h"
 
@@ -116,7 +117,10 @@ static void a_reused_pid_is_not_alive(void)
 	waitpid(child, NULL, 0);
 	ok(!aw_session_alive(s), "nor one that is gone");
 	s->pid = getpid();
-	ok(!aw_session_alive(s), "nor another process with its number");
+	ok(!aw_process_start(s->pid, &s->start_ticks) && aw_session_alive(s),
+		"one that runs is");
+	s->start_ticks--;
+	ok(!aw_session_alive(s), "but not another process with its number");
 	aw_session_free(s);
 }
 

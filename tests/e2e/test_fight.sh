@@ -139,10 +139,12 @@ for engine in $(engines); do
 		for file in $(ldd "$bin_opener" | grep -o '/[^ ]*'); do
 			mkdir -p "$jail$(dirname "$file")"; cp -L "$file" "$jail$file"
 		done
-		as_bare 'chroot, dynamic' chroot "$jail" /bin/dynamic /etc/hostname /no/such/file
-		logged '... is logged with the path as the host sees it, or the jail' '.event == "call" and ((.path // "") | test("etc/hostname$")) and ((.exe // "") | test("dynamic"))'
-		if [ "$engine" != preload ]; then
+		if [ "$engine" = preload ]; then
+			skip "$engine: chroot, dynamic" 'a jail without the shim in it is a gap of this engine'
+		else
+			as_bare 'chroot, dynamic' chroot "$jail" /bin/dynamic /etc/hostname /no/such/file
 			as_bare 'chroot, static' chroot "$jail" /bin/static /etc/hostname
+			logged '... is logged with the path as the host sees it, or the jail' '.event == "call" and ((.path // "") | test("etc/hostname$")) and ((.exe // "") | test("dynamic"))'
 		fi
 		if have setpriv; then
 			as_bare 'setuid down from root' setpriv --reuid=65534 --regid=65534 --clear-groups /bin/sh -c 'id -u; cat /etc/shadow; cat /etc/hostname; cd /; ls /root; sh -c "exec cat /etc/hostname"'

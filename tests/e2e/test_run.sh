@@ -40,7 +40,7 @@ printf '#!/no/such/interpreter\n' >"$tmp/lost"; chmod +x "$tmp/lost"
 like '^12[67]$' 'a script without its interpreter is 126 or 127' "$(status "$aw" run -- "$tmp/lost")"
 
 # --- messages
-like 'not found|no such|No such' 'the message for a missing command says so' "$("$aw" run -- no-such-command-anywhere 2>&1)"
+like 'not found|no such|No such|cannot find' 'the message for a missing command says so' "$("$aw" run -- no-such-command-anywhere 2>&1)"
 like '^agentwatch: ' 'messages start with the name' "$("$aw" run -- no-such-command-anywhere 2>&1 | head -n 1)"
 is '' 'and are never on stdout' "$("$aw" run -- no-such-command-anywhere 2>/dev/null)"
 like 'landlock|bwrap|exec' 'an unknown runner is answered with the valid ones' "$("$aw" run --runner no-such -- true 2>&1)"
@@ -172,26 +172,34 @@ sleep 0.3
 kill -TERM $pid
 wait $pid
 is 143 'a command that dies of it gives 143' $?
+is '' 'no socket or pipe is left in the runtime folder' "$(find "$XDG_RUNTIME_DIR" ! -type d)"
+
+# The supervisor is killed: whichever of its processes, and by pid.
 mark=$((mark + 1))
-"$aw" run --quiet --mode audit -- bash -c "echo up; sleep 1.2; echo x > after; exec sh -c 'exit 11'; : $mark" >"$tmp/out" 2>&1 &
-pid=$!
-wait_for 5 grep -q up "$tmp/out"
-child=$(pgrep -f "echo up.*: $mark" | grep -vx "$pid" | tail -n 1)
-kill -KILL $pid
-wait $pid 2>/dev/null
-wait_for 5 test -s "$tmp/after"
-ok 'audit: the supervisor is killed, the command goes on' test -s "$tmp/after"
-wait_for 5 sh -c "! kill -0 ${child:-1} 2>/dev/null"
-ok 'and ends by itself' sh -c "! kill -0 ${child:-1} 2>/dev/null"
-rm -f "$tmp/after"
-"$aw" run --quiet --mode enforce --runner exec --policy "$denying" -- bash -c "echo up; sleep 1; echo x > after; sleep 30; : $mark.2" >"$tmp/out" 2>&1 &
-pid=$!
-wait_for 5 grep -q up "$tmp/out"
-kill -KILL $pid
-wait $pid 2>/dev/null
-wait_for 4 sh -c "! pgrep -f ': $mark.2' | grep -vx \$\$"
-is 0 'enforce: the supervisor is killed, the tree is killed' "$(alive ": $mark.2")"
-pkill -f ": $mark.2"
+killed() # audit|enforce, front|service
+{
+	rm -f "$tmp/after"
+	"$aw" run --quiet --mode "$1" --runner exec --policy "$denying" -- \
+		bash -c "echo up; sleep 1; cat script >/dev/null; echo x >after; exit 11; : $mark.$1.$2" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	wait_for 5 grep -q up "$tmp/out"
+	victim=$pid
+	[ "$2" = front ] || victim=$(pgrep -P $pid | head -n 1)
+	kill -KILL "$victim"
+	wait $pid 2>/dev/null
+	rc=$?
+	wait_for 4 sh -c "! pgrep -f ': $mark.$1.$2' | grep -vx \$\$"
+}
+killed audit service
+ok 'audit: the service is killed, the command goes on' test -s "$tmp/after"
+is 11 'and its own status comes back' $rc
+killed audit front
+ok 'audit: agentwatch itself is killed, the command goes on' test -s "$tmp/after"
+for victim in service front; do
+	killed enforce $victim
+	ok "enforce: the $victim is killed, the command ends" test ! -e "$tmp/after"
+	is 0 "and nothing of it is left" "$(alive ": $mark.enforce.$victim")"
+done
 
 # --- reload
 reload=$tmp/reload.yaml
@@ -273,5 +281,4 @@ fi
 ok 'sessions side by side do not mix' bash -c '
 	"$0" run --quiet --log a.log -- sh -c "sleep 0.3; cat secret" >/dev/null & "$0" run --quiet --log b.log -- sh -c "sleep 0.3; cat script" >/dev/null
 	wait; grep -q secret a.log && grep -q script b.log && ! grep -q "\"path\":\"[^\"]*/script\"" a.log && ! grep -q "\"path\":\"[^\"]*/secret\"" b.log' "$aw"
-is '' 'no socket or pipe is left in the runtime folder' "$(find "$XDG_RUNTIME_DIR" ! -type d)"
 done_testing

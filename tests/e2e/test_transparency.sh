@@ -4,7 +4,9 @@
 #
 # AW_QUICK=1: a subset, in the best engine.  AW_MODULES names CPython's test modules.
 . "$(dirname "$0")/../tap.sh"
+. "$root/tests/e2e/network.sh"
 need_agentwatch
+alone "$0" # without a network some of CPython's tests wait for nobody
 export HOME=$tmp/home GIT_CONFIG_NOSYSTEM=1 LC_ALL=C.UTF-8
 mkdir -p "$HOME"
 printf '[user]\n\tname = test\n\temail = test@example.invalid\n[init]\n\tdefaultBranch = main\n' >"$HOME/.gitconfig"

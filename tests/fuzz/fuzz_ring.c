@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 19)
 		return 0;
 	reader.size = 256u << (data[0] & 7);
-	ring = aligned_alloc(4096, AW_RING_HEADER + reader.size);
+	ring = aligned_alloc(64, AW_RING_HEADER + reader.size);
 	if (!ring)
 		return 0;
 	memset(ring, 0, AW_RING_HEADER);

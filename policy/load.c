@@ -116,7 +116,8 @@ static void warn_about_idle_lists(struct aw_loader *l)
 				continue;
 			told[e->stratum][j] = true;
 			source.file = e->file;
-			l->source = &source;
+			/* read by the report below, and by nobody after it */
+			l->source = &source; /* cppcheck-suppress autoVariables */
 			aw_report_at(l, e->line, e->column, true,
 				"'%s' restricts nothing: '%s.default' is not set, "
 				"which means allow",
@@ -127,7 +128,8 @@ static void warn_about_idle_lists(struct aw_loader *l)
 
 static int compile(struct aw_loader *l)
 {
-	struct aw_policy_source none = {"policy", "built-in", AW_TRUSTED};
+	static const struct aw_policy_source none = {
+		"policy", "built-in", AW_TRUSTED};
 	struct aw_error err;
 
 	l->source = &none;

@@ -24,7 +24,7 @@ static void unknown_key(struct aw_loader *l, const struct aw_node *key,
 	const char *names[KEYS_MAX + 1], *nearest;
 	size_t i;
 
-	for (i = 0; keys[i].name && i < KEYS_MAX; i++)
+	for (i = 0; i < KEYS_MAX && keys[i].name; i++)
 		names[i] = keys[i].name;
 	names[i] = NULL;
 	nearest = aw_nearest(key->text, names);

@@ -94,9 +94,10 @@ static void pass_on(struct front *front)
 
 	if (read(front->signals, &info, sizeof(info)) != sizeof(info))
 		return;
-	if (info.ssi_signo == SIGCONT || (int)info.ssi_code == SI_KERNEL) {
-		if (info.ssi_signo == SIGCONT)
-			send_news(front, AW_NEWS_SIGNAL, SIGCONT);
+	if ((int)info.ssi_code == SI_KERNEL && info.ssi_signo != SIGCONT) {
+		/* a terminal that goes away tells only the leader of its session */
+		if (info.ssi_signo == SIGHUP && getsid(0) == getpid())
+			send_news(front, AW_NEWS_SIGNAL, SIGHUP);
 		return;
 	}
 	if (info.ssi_signo == SIGHUP)

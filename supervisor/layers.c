@@ -46,7 +46,7 @@ static int add(struct aw_layers *layers, const char *file, const char *layer,
 		return no_memory(err);
 	}
 	sources[layers->count++] = (struct aw_policy_source){copy, layer, trust};
-	return 0;
+	return 0; /* cppcheck-suppress memleak; the layers own it */
 }
 
 /* Add folder/name when it is there; one that cannot be read is for the loader to say.

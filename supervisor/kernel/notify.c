@@ -81,6 +81,7 @@ static void on_view(struct aw_notified *call)
 	aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
 }
 
+#if defined(__x86_64__)
 /* 32-bit socket calls come as one number with their arguments in memory. */
 static bool unpack_socketcall(struct aw_notified *call)
 {
@@ -108,6 +109,7 @@ static bool unpack_socketcall(struct aw_notified *call)
 	}
 	return false;
 }
+#endif
 
 /* Which row is it? False: not one of ours (or its arguments cannot be read). */
 static bool identify(struct aw_notified *call, const struct seccomp_data *data)

@@ -178,8 +178,8 @@ def logged(path):
     for line in open(path, encoding="utf-8"):
         event = json.loads(line)
         lines += 1
-        if event["event"] not in ("call", "exec"):
-            continue
+        if event["event"] not in ("call", "exec") or event.get("call") == "getaddrinfo":
+            continue  # a look-up is a function; what it connects to is there as well
         action = event.get("action", "exec")
         if action == "connect":
             if "port" in event and "address" in event:

@@ -68,6 +68,7 @@ run_variant()
 		note "agentwatch ended with $?" "$(cat "$tmp/stderr")"
 	snapshot denied readonly hidden >"$tmp/after"
 	snapshot allowed >"$tmp/tree-watched"
+	case $engine$variant in kernel* | *static) unset AW_SHIMMED ;; *) export AW_SHIMMED=1 ;; esac
 	relay "$engine $variant: " < <("${judge[@]}" judge "$tmp/list" "$tmp" "$log" \
 		"$tmp/bare" "$tmp/watched" "${cases[@]}")
 	same "$tmp/before" "$tmp/after" "$engine $variant: nothing changed where changes are refused"
@@ -111,6 +112,17 @@ for engine in $(engines); do
 			"$(watched --engine "$engine" --policy "$tmp/no-tmp.yaml" -- "$probe" $call)"
 		is deny "$engine: and its refusal is in the log" \
 			"$(jq -r 'select(.event == "call" and .action == "create") | .verdict' "$log" | sort -u)"
+	done
+done
+
+# A handle has no name to judge, so enforce refuses it; audit does not.
+mkdir -p "$tmp/allowed"; echo x >"$tmp/allowed/handle"
+for engine in $(engines); do
+	[ "$engine" = preload ] && continue
+	for call in raw:open_by_handle_at raw:open_by_handle_at.far; do
+		is "$("$probe" $call "$tmp/allowed/handle")" "$engine: audit: $call is as bare" \
+			"$(watched --engine "$engine" -- "$probe" $call "$tmp/allowed/handle")"
+		ok "$engine: and in the log" jq -es 'any(.[]; .event == "call" and .call == "open_by_handle_at")' "$log"
 	done
 done
 

@@ -184,6 +184,7 @@ void aw_image_walk(const struct aw_image *image, const char *path, size_t len,
 		compare_all(image, path, len, ret);
 		return;
 	}
+	/* NOLINTNEXTLINE(clang-analyzer-core.*): step() sets it */
 	while (from->count > 0) {
 		while (at < len && path[at] == '/')
 			at++;

@@ -128,8 +128,7 @@ static void warn_about_idle_lists(struct aw_loader *l)
 
 static int compile(struct aw_loader *l)
 {
-	static const struct aw_policy_source none = {
-		"policy", "built-in", AW_TRUSTED};
+	static const struct aw_policy_source none = {"policy", "built-in", AW_TRUSTED};
 	struct aw_error err;
 
 	l->source = &none;

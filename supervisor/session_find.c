@@ -150,6 +150,7 @@ int aw_session_find(const char *id, struct aw_session **ret, struct aw_error *er
 	if (!r)
 		r = choose(id, &list, &index, err);
 	if (!r) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.*): chosen from items */
 		*ret = list.items[index];
 		list.items[index] = NULL;
 	}

@@ -35,16 +35,18 @@ static const struct {
 
 static const char *effect_name(enum aw_effect effect)
 {
-	static const char *const names[] = {"opens", "creates a file", "opens by handle",
-		"reads", "changes", "creates", "deletes", "renames", "links", "links",
-		"starting point of paths", "program", "connects", "binds", "sends",
-		"sends", "sends", "looks a name up", "metadata", "io_uring",
-		"filter of its own", "filter of its own", "another view of files"};
+	static const char *const names[] = {"opens", "creates a file",
+		"opens by handle", "reads", "changes", "creates", "deletes", "renames",
+		"links", "links", "starting point of paths", "program", "connects",
+		"binds", "sends", "sends", "sends", "looks a name up", "metadata",
+		"io_uring", "filter of its own", "filter of its own",
+		"another view of files"};
 
 	return effect < sizeof(names) / sizeof(names[0]) ? names[effect] : "?";
 }
 
-static uint32_t ask(bool gate, bool metadata, long nr, uint64_t ip, int arg, uint64_t value)
+static uint32_t ask(
+	bool gate, bool metadata, long nr, uint64_t ip, int arg, uint64_t value)
 {
 	static struct aw_filter filter;
 	struct seccomp_data data = {
@@ -63,9 +65,9 @@ static const char *kernel_layer(long nr)
 
 	if (ask(false, true, nr, 0, -1, 0) != yes)
 		return ask(false, true, nr, 0, 4, 1) == yes ? "with an address"
-			: ask(false, true, nr, 0, 0, PR_SET_SECCOMP) == yes
-			? "`PR_SET_SECCOMP`"
-			: "no";
+		       : ask(false, true, nr, 0, 0, PR_SET_SECCOMP) == yes
+			       ? "`PR_SET_SECCOMP`"
+			       : "no";
 	if (ask(true, false, nr, 0, -1, 0) != yes)
 		return "when a policy hides";
 	return ask(true, true, nr, AW_GATE_RETURN, -1, 0) == yes ? "always"
@@ -118,22 +120,34 @@ static void put_functions(int count, char **fast)
 int main(int argc, char **argv)
 {
 	puts("# Which calls are watched\n\n"
-	     "Made from `policy/calls.def` and the filter by `make docs/CALLS.md`; for x86_64.\n");
+	     "Made from `policy/calls.def` and the filter by `make docs/CALLS.md`; for "
+	     "x86_64.\n");
 	puts("## System calls: the kernel layer\n\n"
-	     "In the engines `hybrid` and `kernel` the kernel hands these to the supervisor,\n"
-	     "whoever makes them: libc, a static program, a raw `syscall` instruction. *But for\n"
-	     "the gate*: in mode audit with `verdicts: local` a call made from the gate page\n"
-	     "passes, since the shim has decided and logged it. *i386*: also under its 32-bit\n"
-	     "number; 32-bit socket calls are watched through `socketcall` as well. Every x32\n"
+	     "In the engines `hybrid` and `kernel` the kernel hands these to the "
+	     "supervisor,\n"
+	     "whoever makes them: libc, a static program, a raw `syscall` instruction. "
+	     "*But for\n"
+	     "the gate*: in mode audit with `verdicts: local` a call made from the "
+	     "gate page\n"
+	     "passes, since the shim has decided and logged it. *i386*: also under its "
+	     "32-bit\n"
+	     "number; 32-bit socket calls are watched through `socketcall` as well. "
+	     "Every x32\n"
 	     "call is notified and reported as a warning.\n");
 	put_systems();
 	puts("\n## Functions: the shim\n\n"
-	     "The shim stands in front of these in dynamic programs. In the engine `preload` it\n"
-	     "judges and logs each of them itself. In `hybrid` those on the *fast path* are\n"
-	     "decided in the process and made from the gate page when they can be (`sendmsg`:\n"
-	     "when the message has no address); all others go to libc and are seen by the\n"
-	     "kernel layer, so that each call is logged once. Exec functions carry the shim on\n"
-	     "into the new program in both engines. `vfork` is wrapped too, to tell parent\n"
+	     "The shim stands in front of these in dynamic programs. In the engine "
+	     "`preload` it\n"
+	     "judges and logs each of them itself. In `hybrid` those on the *fast "
+	     "path* are\n"
+	     "decided in the process and made from the gate page when they can be "
+	     "(`sendmsg`:\n"
+	     "when the message has no address); all others go to libc and are seen by "
+	     "the\n"
+	     "kernel layer, so that each call is logged once. Exec functions carry the "
+	     "shim on\n"
+	     "into the new program in both engines. `vfork` is wrapped too, to tell "
+	     "parent\n"
 	     "from child.\n");
 	put_functions(argc - 1, argv + 1);
 	return 0;

@@ -57,67 +57,146 @@ ssize_t aw_target_string(
 	return -1;
 }
 
-/* Append one string of the target's to the vector; false: stop here. */
-static bool append(const struct aw_target *target, uint64_t address, struct aw_vector *v,
-	size_t *used, size_t *room)
+/* Strings of one vector mostly lie side by side: read a piece, find many in it. */
+struct window {
+	uint64_t start;
+	size_t len;
+	char *bytes; /* owned, WINDOW bytes */
+};
+
+enum {
+	WINDOW = 8 * 1024,
+	ONE_MAX = 128 * 1024,       /* the kernel's MAX_ARG_STRLEN */
+	ALL_MAX = 6 * 1024 * 1024,  /* three quarters of the stack limit that ARG_MAX is from */
+	POINTERS = 512,
+};
+
+/* The string at address if the window holds all of it; else the window moves there. */
+static ssize_t in_window(
+	const struct aw_target *target, struct window *w, uint64_t address, const char **ret)
 {
-	enum { ONE = 128 * 1024, ALL = 4 * 1024 * 1024 }; /* MAX_ARG_STRLEN; ARG_MAX and more */
-	ssize_t n;
+	for (int again = 0; again < 2; again++) {
+		if (address >= w->start && address < w->start + w->len) {
+			const char *at = w->bytes + (address - w->start);
+			const char *end = memchr(at, '\0', w->len - (size_t)(at - w->bytes));
 
-	if (*room - *used < ONE) {
-		size_t more = *room ? *room * 2 : 2 * ONE;
-		char *text = more > ALL + ONE ? NULL : realloc(v->text, more);
+			if (end) {
+				*ret = at;
+				return end - at;
+			}
+		}
+		ssize_t n = again ? 0 : read_some(target->tid, address, w->bytes, WINDOW);
 
+		w->start = address;
+		w->len = n > 0 ? (size_t)n : 0;
+	}
+	return -1;
+}
+
+/* Room for len more bytes and one more entry. */
+static bool make_room(struct aw_vector *v, size_t used, size_t len, size_t *room, size_t *slots)
+{
+	if (v->count == *slots) {
+		size_t want = *slots ? *slots * 2 : 64;
+		size_t *at = realloc(v->at, want * sizeof(*at)), *lens;
+
+		if (!at)
+			return false;
+		v->at = at;
+		lens = realloc(v->len, want * sizeof(*lens));
+		if (!lens)
+			return false;
+		v->len = lens;
+		*slots = want;
+	}
+	if (used + len > *room) {
+		size_t want = *room ? *room : 4096;
+		char *text;
+
+		while (want < used + len)
+			want *= 2;
+		text = want > ALL_MAX ? NULL : realloc(v->text, want);
 		if (!text)
 			return false;
 		v->text = text;
-		*room = more;
+		*room = want;
 	}
-	n = aw_target_string(target, address, v->text + *used, ONE);
-	if (n < 0)
-		return false;
-	v->at[v->count] = *used;
-	v->len[v->count++] = (size_t)n;
-	*used += (size_t)n + 1;
 	return true;
 }
 
-static bool more_slots(struct aw_vector *v, size_t *slots)
-{
-	size_t want = *slots ? *slots * 2 : 64;
-	size_t *at = realloc(v->at, want * sizeof(*at)), *len;
+struct vector_reader {
+	const struct aw_target *target;
+	struct aw_vector *v;
+	struct window window;
+	size_t used, room, slots;
+};
 
-	if (!at)
-		return false;
-	v->at = at;
-	len = realloc(v->len, want * sizeof(*len));
-	if (!len)
-		return false;
-	v->len = len;
-	*slots = want;
+/* Append one string; false: stop here. */
+static bool append(struct vector_reader *r, uint64_t address)
+{
+	const char *text;
+	ssize_t n = in_window(r->target, &r->window, address, &text);
+	struct aw_vector *v = r->v;
+
+	if (n < 0) { /* longer than a window, or at the edge of what is mapped */
+		if (!make_room(v, r->used, ONE_MAX, &r->room, &r->slots))
+			return false;
+		n = aw_target_string(r->target, address, v->text + r->used, ONE_MAX);
+		if (n < 0)
+			return false;
+	} else {
+		if (!make_room(v, r->used, (size_t)n + 1, &r->room, &r->slots))
+			return false;
+		memcpy(v->text + r->used, text, (size_t)n + 1);
+	}
+	v->at[v->count] = r->used;
+	v->len[v->count++] = (size_t)n;
+	r->used += (size_t)n + 1;
 	return true;
+}
+
+/* As many pointers as can be read from here, at most POINTERS. */
+static size_t read_pointers(
+	const struct aw_target *target, uint64_t address, unsigned word, uint64_t *ret)
+{
+	union {
+		uint64_t wide[POINTERS];
+		uint32_t narrow[POINTERS];
+	} raw;
+	ssize_t n = read_some(target->tid, address, &raw, (size_t)word * POINTERS);
+
+	if (n <= 0)
+		return 0;
+	for (size_t i = 0; i < (size_t)n / word; i++)
+		ret[i] = word == 8 ? raw.wide[i] : raw.narrow[i];
+	return (size_t)n / word;
 }
 
 void aw_target_vector(const struct aw_target *target, uint64_t address, unsigned word,
 	struct aw_vector *ret)
 {
-	size_t used = 0, room = 0, slots = 0;
+	struct vector_reader r = {.target = target, .v = ret};
+	AW_FREE char *bytes = malloc(WINDOW);
+	uint64_t pointers[POINTERS];
 
 	*ret = (struct aw_vector){.text = NULL};
-	for (size_t i = 0; address; i++) {
-		uint64_t pointer = 0;
+	r.window.bytes = bytes;
+	while (address && bytes) {
+		size_t n = read_pointers(target, address, word, pointers);
 
-		if (!aw_target_read(target, address + i * word, &pointer, word)) {
+		for (size_t i = 0; i < n; i++) {
+			if (!pointers[i])
+				return;
+			if (!append(&r, pointers[i])) {
+				ret->truncated = true;
+				return;
+			}
+		}
+		if (!n) {
 			ret->truncated = true;
 			return;
 		}
-		if (!pointer)
-			return;
-		if ((ret->count == slots && !more_slots(ret, &slots)) ||
-			!append(target, pointer, ret, &used, &room)) {
-			ret->truncated = true;
-			return;
-		}
+		address += n * word;
 	}
 }
 

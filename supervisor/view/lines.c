@@ -41,7 +41,7 @@ static int make_room(struct aw_lines *lines, struct aw_error *err)
 	size_t kept = lines->len - lines->start, size;
 	char *bytes;
 
-	if (lines->start) {
+	if (lines->bytes && lines->start) {
 		memmove(lines->bytes, lines->bytes + lines->start, kept);
 		lines->len = kept;
 		lines->start = 0;
@@ -64,11 +64,11 @@ int aw_lines_next(
 	for (;;) {
 		size_t have = lines->len - lines->start;
 		char *line = lines->bytes ? lines->bytes + lines->start : NULL;
-		char *end = have > lines->looked ? memchr(line + lines->looked, '\n',
-							   have - lines->looked)
-						 : NULL;
+		char *end = NULL;
 		ssize_t n;
 
+		if (line && have > lines->looked)
+			end = memchr(line + lines->looked, '\n', have - lines->looked);
 		if (end) {
 			*end = 0;
 			*ret = line;

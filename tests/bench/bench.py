@@ -232,15 +232,26 @@ def sustained(bench, engine):
     return found
 
 
+def children(pid):
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        for child in open(f"/proc/{pid}/task/{task}/children").read().split():
+            found += [int(child), *children(int(child))]
+    return found
+
+
 def memory(bench, engine):
-    """Peak resident memory of the supervisor, in KB, while a tree of programs runs."""
+    """Peak resident memory of all supervisor processes, in KB, while a tree of programs runs."""
     worker = subprocess.Popen(bench.watch(engine, ["sh", "-c", "for n in 1 2 3 4 5 6 7 8; do cat /etc/passwd; done; sleep 1"],
                                           bench.path("memory.jsonl")), stdout=subprocess.DEVNULL)
     time.sleep(0.7)
-    status = open(f"/proc/{worker.pid}/status").read()
-    rollup = open(f"/proc/{worker.pid}/smaps_rollup").read()
+    high = pss = 0
+    for pid in [worker.pid, *children(worker.pid)]:
+        if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(AGENTWATCH):
+            high += int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{pid}/status").read()).group(1))
+            pss += int(re.search(r"Pss:\s+(\d+)", open(f"/proc/{pid}/smaps_rollup").read()).group(1))
     worker.wait()
-    return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)), int(re.search(r"Pss:\s+(\d+)", rollup).group(1))
+    return high, pss
 
 
 def line(*columns):

@@ -43,14 +43,14 @@ as_bare()
 	once watched "$AGENTWATCH" run --quiet --log "$log" --engine "$engine" ${options[@]+"${options[@]}"} -- "$@"
 	sed -i -E "s,$tmp/bare,DIR,g; s/process [0-9]+/process N/" "$tmp/bare.txt"
 	sed -i -E "s,$tmp/watched,DIR,g; s/process [0-9]+/process N/" "$tmp/watched.txt"
-	same "$tmp/bare.txt" "$tmp/watched.txt" "$engine: $sentence"
+	same "$tmp/bare.txt" "$tmp/watched.txt" "$engine${label:-}: $sentence"
 }
 
 # logged SENTENCE FILTER: some event in the last log passes the jq filter.
-logged() { ok "$engine: $1" jq -es --arg d "$tmp/watched" "any(.[]; $2)" "$log"; }
+logged() { ok "$engine${label:-}: $1" jq -es --arg d "$tmp/watched" "any(.[]; $2)" "$log"; }
 
-options=()
-for engine in $(engines); do
+core()
+{
 	as_bare 'every descriptor closed, in a loop and by close_range' "$bin_closer"
 	logged '... and what it opens later is logged' '.event == "call" and .path == $d + "/made"'
 	as_bare 'fork without exec while four threads open files' "$bin_forker"
@@ -76,6 +76,17 @@ for engine in $(engines); do
 		"trap '' PIPE USR1 CHLD; ulimit -n 64 -s 4096 -c 0; umask 027; exec '$bin_self' x"
 	as_bare 'the same in a session of its own' setsid -w "$bin_self"
 	as_bare 'the same under another name' bash -c "exec -a other-name '$bin_self' y"
+}
+
+# Enforce answers and carries out more of the calls, so the same again with a policy that allows all.
+printf 'version: 1\nmode: enforce\nrunner: exec\nfilesystem: {default: allow, deny: ["/no/such/denied"]}\nnetwork: {default: allow}\n' >"$tmp/allow.yaml"
+
+for engine in $(engines); do
+	options=(--policy "$tmp/allow.yaml")
+	label=", enforce"
+	core
+	options=() label=
+	core
 
 	if [ "$engine" != preload ]; then
 		as_bare 'a static program' "$bin_opener_static" /etc/hostname /no/such/file
@@ -143,8 +154,8 @@ for engine in $(engines); do
 			skip "$engine: chroot, dynamic" 'a jail without the shim in it is a gap of this engine'
 		else
 			as_bare 'chroot, dynamic' chroot "$jail" /bin/dynamic /etc/hostname /no/such/file
-			as_bare 'chroot, static' chroot "$jail" /bin/static /etc/hostname
 			logged '... is logged with the path as the host sees it, or the jail' '.event == "call" and ((.path // "") | test("etc/hostname$")) and ((.exe // "") | test("dynamic"))'
+			as_bare 'chroot, static' chroot "$jail" /bin/static /etc/hostname
 		fi
 		if have setpriv; then
 			as_bare 'setuid down from root' setpriv --reuid=65534 --regid=65534 --clear-groups /bin/sh -c 'id -u; cat /etc/shadow; cat /etc/hostname; cd /; ls /root; sh -c "exec cat /etc/hostname"'

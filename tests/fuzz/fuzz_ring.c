@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_ring.c - whatever a process writes into its ring, the reader stays inside it, gives
- * out records whose parts lie in its own copy, consumes no more than head says was
- * written, and comes to an end.
+ * fuzz_ring.c - whatever a process writes into its ring, the reader stays inside it,
+ * gives out records whose parts lie in its own copy, consumes no more than head says
+ * was written, and comes to an end.
  *
- * Input: one byte for the size, one for patience, eight for head, eight for the reader's
- * tail; the rest is repeated over the ring.
+ * Input: one byte for the size, one for patience, eight for head, eight for the
+ * reader's tail; the rest is repeated over the ring.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_wire.c - a message that is accepted has a type, a call and an action that exist, and
- * parts that lie one behind the other in exactly the bytes that were announced; one that
- * is refused says why and announces nothing.
+ * fuzz_wire.c - a message that is accepted has a type, a call and an action that exist,
+ * and parts that lie one behind the other in exactly the bytes that were announced; one
+ * that is refused says why and announces nothing.
  */
 #include <stdint.h>
 #include <stdlib.h>

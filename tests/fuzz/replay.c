@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - run a fuzz target over the files and folders named, without a fuzzer.  With
+ * replay.c - run a fuzz target over the files and folders named, without a fuzzer. With
  * none, replay_x runs over tests/fuzz/corpus/x.
  */
 #include <dirent.h>

@@ -16,10 +16,10 @@ static void rows_are_complete(void)
 
 		nameless += !row->name || strcmp(row->name, aw_call_name((unsigned)i));
 		outside += row->dir > 5 || row->path > 5 || row->dir2 > 5 ||
-			row->path2 > 5 || row->flags > 5 || row->last > AW_LAST_L;
+			   row->path2 > 5 || row->flags > 5 || row->last > AW_LAST_L;
 		for (int j = 0; j < i; j++)
 			twice += !strcmp(row->name, aw_syscalls[j].name) ||
-				(row->nr >= 0 && row->nr == aw_syscalls[j].nr);
+				 (row->nr >= 0 && row->nr == aw_syscalls[j].nr);
 	}
 	ok(!nameless, "every system call has its name");
 	ok(!outside, "no column names a seventh argument");
@@ -42,7 +42,7 @@ static void numbers_lead_back(void)
 
 	for (int i = 0; i < AW_SYS_COUNT; i++)
 		wrong += aw_syscalls[i].nr >= 0 &&
-			aw_syscall_by_number(aw_syscalls[i].nr) != i;
+			 aw_syscall_by_number(aw_syscalls[i].nr) != i;
 	ok(!wrong, "every number leads back to its row");
 	ok(aw_syscall_by_number(-1) == -1 && aw_syscall_by_number(__NR_read) == -1 &&
 			aw_syscall_by_number(1 << 30) == -1,

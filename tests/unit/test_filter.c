@@ -79,7 +79,7 @@ static void every_number(bool gate, bool metadata)
 		int row = aw_syscall_by_number(nr);
 		bool watch = is_watched(row, metadata);
 		bool pass = gate && watch &&
-			may_be_gated((enum aw_effect)aw_syscalls[row].effect);
+			    may_be_gated((enum aw_effect)aw_syscalls[row].effect);
 		struct seccomp_data data = call(nr, ELSEWHERE);
 
 		wrong += watch ? !notified(&data) : !allowed(&data);
@@ -99,8 +99,7 @@ static void every_number(bool gate, bool metadata)
 
 static void a_send_needs_an_address(void)
 {
-	struct seccomp_data data =
-		call(aw_syscalls[AW_SYS_sendto].nr, AW_GATE_RETURN);
+	struct seccomp_data data = call(aw_syscalls[AW_SYS_sendto].nr, AW_GATE_RETURN);
 
 	aw_filter_build(true, false, &filter);
 	ok(allowed(&data), "sendto without an address passes");
@@ -132,7 +131,7 @@ static void foreign_calls_are_never_gated(void)
 	for (data.nr = 0; data.nr < NUMBERS; data.nr++) {
 		int row = aw_syscall_by_i386_number(data.nr);
 		bool watch = row >= 0 && aw_syscalls[row].effect != AW_FX_META &&
-			aw_syscalls[row].effect != AW_FX_PRCTL;
+			     aw_syscalls[row].effect != AW_FX_PRCTL;
 
 		watch |= data.nr == 102; /* socketcall */
 		wrong += watch ? !notified(&data) : !allowed(&data);

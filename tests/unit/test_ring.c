@@ -113,7 +113,8 @@ static void a_full_ring_takes_no_more(void)
 		got++;
 	ok(got == count, "nothing is lost");
 	memset(large, 'x', SIZE);
-	ok(!put(ring, large, AW_REC_DONE, NULL), "what is larger than the ring never fits");
+	ok(!put(ring, large, AW_REC_DONE, NULL),
+		"what is larger than the ring never fits");
 	free(ring);
 }
 
@@ -236,9 +237,9 @@ static void lies_end_the_reading(void)
 		struct aw_record *record = (void *)((char *)ring + AW_RING_HEADER);
 
 		record->path_len = (uint16_t)lies[i].path_len;
-		atomic_store(&record->word,
-			aw_record_word(0, lies[i].len, 0,
-				(enum aw_record_state)lies[i].state));
+		atomic_store(
+			&record->word, aw_record_word(0, lies[i].len, 0,
+					       (enum aw_record_state)lies[i].state));
 		atomic_store(&ring->head, lies[i].head);
 		ok(aw_ring_take(&reader, false, true, &taken) == AW_TAKE_BROKEN,
 			"%s ends the reading", lies[i].what);
@@ -256,7 +257,8 @@ struct writer {
 static void *write_many(void *arg)
 {
 	const struct writer *w = arg;
-	static const char text[] = "/some/path/that/is/long/enough/to/wrap/around/often";
+	static const char text[] =
+		"/some/path/that/is/long/enough/to/wrap/around/often";
 
 	for (unsigned i = 0; i < EACH; i++) {
 		const struct aw_record head = {.pid = w->number,
@@ -265,8 +267,7 @@ static void *write_many(void *arg)
 		const void *const parts[5] = {text};
 		struct aw_ticket ticket;
 
-		while (!aw_ring_put(
-			w->ring, &head, parts, AW_REC_PENDING, 0, &ticket))
+		while (!aw_ring_put(w->ring, &head, parts, AW_REC_PENDING, 0, &ticket))
 			sched_yield();
 		aw_ring_result(&ticket, AW_REC_DONE, i & 0xff);
 	}
@@ -294,15 +295,16 @@ static void threads_write_together(void)
 			continue;
 		}
 		wrong += what != AW_TAKE_RECORD || taken.head.pid < 0 ||
-			taken.head.pid >= WRITERS;
+			 taken.head.pid >= WRITERS;
 		if (wrong)
 			break;
 		wrong += taken.head.rule != next[taken.head.pid]++ ||
-			taken.err != (taken.head.rule & 0xff);
+			 taken.err != (taken.head.rule & 0xff);
 		count++;
 	}
 	ok(!wrong && count == WRITERS * EACH,
-		"%d threads at once: every record, in the order of its thread", WRITERS);
+		"%d threads at once: every record, in the order of its thread",
+		WRITERS);
 	if (wrong)
 		exit(1); /* the writers would wait for ever */
 	for (int i = 0; i < WRITERS; i++)

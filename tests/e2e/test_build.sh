@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_build.sh - the rules of the build hold: layers, exports, generated pages, install.
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+built=$(dirname "$AGENTWATCH")
+cd "$root" || exit 1
+
+ok 'no folder uses what it may not' tests/layers.sh .
+# A rule that nothing can break would say nothing.
+tree=$tmp/tree
+for case in 'policy/glob.c "supervisor/run.h"' 'policy/glob.c <yaml.h>' 'policy/ring.c <stdlib.h>' \
+	'preload/gate.c "supervisor/run.h"' 'preload/gate.c <uthash.h>' 'supervisor/run.c "preload/gate.h"' \
+	'supervisor/kernel/notify.c "preload/arch.h"' 'supervisor/run.c "policy/image_layout.h"' \
+	'supervisor/run.c "front.h"' 'tests/unit/test_ring.c "policy/ring.c"'; do
+	rm -rf "$tree"
+	mkdir "$tree"
+	cp -R policy preload supervisor "$tree"
+	mkdir -p "$tree/tests"
+	cp -R tests/unit tests/audit tests/fuzz "$tree/tests"
+	file=${case%% *}
+	sed -i "1i #include ${case#* }" "$tree/$file"
+	like "$file" "an include of ${case#* } in $file is found" "$(tests/layers.sh "$tree" || true)"
+done
+
+if have nm; then
+	ok 'the shim exports the calls of the table and needs no library' tests/exports.sh "$built/libagentwatch.so"
+	echo 'int aw_stray(void) { return 0; }' >"$tmp/stray.c"
+	cc -shared -fPIC -o "$tmp/stray.so" "$tmp/stray.c"
+	like 'aw_stray' 'another export would be found' "$(tests/exports.sh "$tmp/stray.so")"
+else skip 'exports' 'no nm'; fi
+
+page=$built/tests/calls_page
+if [ -x "$page" ]; then
+	fast=$(sed -n 's/.*\(aw_fast_open\|open_with\|send_unaddressed\)(\(AW_FN_\|__NR_\)\([a-z]*\).*/\3/p' preload/wrap*.c)
+	# shellcheck disable=SC2086
+	"$page" $fast >"$tmp/CALLS.md"
+	same docs/CALLS.md "$tmp/CALLS.md" 'docs/CALLS.md is as `make docs/CALLS.md` writes it'
+else skip 'docs/CALLS.md is up to date' 'calls_page is not built'; fi
+
+# Links between pages lead somewhere.
+broken=
+for page in README.md docs/*.md examples/*/README.md; do
+	for link in $(grep -oE '\]\([^)#]+' "$page" | sed 's/^](//' | grep -v ':'); do
+		[ -e "$(dirname "$page")/$link" ] || broken="$broken $page:$link"
+	done
+done
+is '' 'links in the documents lead to files' "$broken"
+
+# What the guide names exists.
+for option in $(grep -ohE '(^|[ `])--[a-z][a-z-]+' README.md docs/*.md | tr -d ' `' | sort -u); do
+	case $option in --dry-run) continue ;; esac
+	for command in run log ps stop 'policy check' 'policy show' 'policy reload' completion; do
+		# shellcheck disable=SC2086
+		"$AGENTWATCH" help $command
+	done 2>/dev/null | grep -q -- "$option" || case " ${AW_FOREIGN_OPTIONS:---force --force-with-lease --dry-run --version --help --seccomp-bpf --man} " in
+	*" $option "*) ;; *) fail "option $option, named in the documents, exists" ;; esac
+done
+pass 'options named in the documents were looked up'
+
+if [ -w "$built" ] && have make; then
+	ok 'make install works below DESTDIR' make -s install DESTDIR="$tmp/root" PREFIX=/opt/aw BUILD="$built"
+	at=$tmp/root/opt/aw
+	ok 'and what it installs runs from there' "$at/bin/agentwatch" run --quiet --log "$log" -- true
+	ok 'with the installed shim' jq -es --arg s "$at" 'any(.[]; .event == "hello") or all(.[]; .strength != "shim")' "$log"
+	for file in share/man/man1/agentwatch.1 share/man/man1/agentwatch-run.1 share/bash-completion/completions/agentwatch \
+		share/zsh/site-functions/_agentwatch share/fish/vendor_completions.d/agentwatch.fish \
+		share/doc/agentwatch/README.md share/doc/agentwatch/examples/node/policy.yaml; do
+		ok "$file is there" test -s "$at/$file"
+	done
+	ok 'make uninstall works' make -s uninstall DESTDIR="$tmp/root" PREFIX=/opt/aw BUILD="$built"
+	is '' 'and leaves no file behind' "$(find "$tmp/root" -type f -o -type l)"
+else skip 'install and uninstall' 'the build folder is not ours'; fi
+like 'quickstart' 'make help lists the targets' "$(make help)"
+done_testing

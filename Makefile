@@ -60,7 +60,8 @@ $(BUILD)/%.o: %.c
 
 BUILD_NEEDS := gcc make libc6-dev libyaml-dev libcjson-dev uthash-dev
 TEST_NEEDS  := clang-14 libclang-rt-14-dev clang:clang clang-format-14 clang-tidy-14 \
-	cppcheck binutils musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross git jq \
+	cppcheck binutils musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu \
+	libc6-dev-i386-cross git jq \
 	strace gdb sqlite3 iproute2 attr groff-base tar python3 python3-venv \
 	libpython3.11-testsuite util-linux procps passwd bsdutils node:nodejs npm:npm go:golang-go
 

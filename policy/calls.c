@@ -12,8 +12,8 @@
 #define FD AW_ARG_FD
 
 const struct aw_syscall aw_syscalls[] = {
-#define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                       \
-	[AW_SYS_##name] = {#name, AW_FX_##effect, dir, path, dir2, path2, flags,        \
+#define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \
+	[AW_SYS_##name] = {#name, AW_FX_##effect, dir, path, dir2, path2, flags,       \
 		AW_LAST_##last, __NR_##name},
 #include "policy/calls.def"
 };

@@ -2,8 +2,8 @@
 /*
  * calls.h - the table of watched calls as data.
  *
- * Ids are made from calls.def: first the system calls, then the libc functions.  Both the
- * shim and the kernel layer find in the same row where a call keeps its path.
+ * Ids are made from calls.def: first the system calls, then the libc functions.  Both
+ * the shim and the kernel layer find in the same row where a call keeps its path.
  */
 #ifndef AW_POLICY_CALLS_H
 #define AW_POLICY_CALLS_H
@@ -45,7 +45,7 @@ enum aw_last { AW_LAST_F, AW_LAST_K, AW_LAST_O, AW_LAST_H, AW_LAST_A, AW_LAST_L 
 enum {
 	AW_ARG_NONE = -1, /* N */
 	AW_ARG_CWD = -2,  /* CWD */
-	AW_ARG_FD = -3,   /* FD: the descriptor in "dir" is the subject */
+	AW_ARG_FD = -3,	  /* FD: the descriptor in "dir" is the subject */
 };
 
 enum aw_call {
@@ -64,7 +64,7 @@ struct aw_syscall {
 	uint8_t effect; /* enum aw_effect */
 	int8_t dir, path, dir2, path2, flags;
 	uint8_t last; /* enum aw_last */
-	int nr;       /* on this architecture, -1 where it does not exist */
+	int nr;	      /* on this architecture, -1 where it does not exist */
 };
 
 /* The system call rows, AW_SYS_COUNT of them, in the order of their ids. */
@@ -79,7 +79,8 @@ int aw_syscall_by_number(long nr);
 /* The row for an i386 number (x86_64 only), or -1. */
 int aw_syscall_by_i386_number(long nr);
 
-/* What an open with these flags does: AW_READ, AW_WRITE or AW_CREATE (O_CREAT, O_TMPFILE). */
+/* What an open with these flags does: AW_READ, AW_WRITE or AW_CREATE (O_CREAT,
+ * O_TMPFILE). */
 enum aw_action aw_action_of_open(uint64_t flags);
 
 /* The action of a call of this effect; opens are told apart by their flags. */

@@ -10,7 +10,7 @@
 #define AW_POLICY_ERROR_H
 
 struct aw_error {
-	int code;       /* an errno value */
+	int code;	/* an errno value */
 	char text[512]; /* "outermost: ...: innermost", always terminated */
 };
 

@@ -22,7 +22,7 @@ struct aw_image; /* the block itself; starts with magic, version and its own siz
 /* One rule as the log shows it; the strings point into the image. */
 struct aw_rule {
 	const char *file;  /* as given by the user */
-	uint32_t line;     /* from 1 */
+	uint32_t line;	   /* from 1 */
 	const char *text;  /* the entry as written, "!" included */
 	const char *layer; /* system, global, agent, workspace, policy, built-in */
 };
@@ -46,18 +46,19 @@ void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret);
 
 /*
- * The verdict for running path with argc strings in argv (argv[0] included).  Exec needs
- * the file's read verdict too; the stricter of both comes back.
+ * The verdict for running path with argc strings in argv (argv[0] included).  Exec
+ * needs the file's read verdict too; the stricter of both comes back.
  */
 void aw_image_decide_exec(const struct aw_image *image, const char *path, size_t len,
 	const char *const *argv, size_t argc, struct aw_decision *ret);
 
-/* An Internet or Unix address to judge.  host is the name it was reached by, or NULL. */
+/* An Internet or Unix address to judge.  host is the name it was reached by, or NULL.
+ */
 struct aw_address {
-	int family;             /* AF_INET, AF_INET6, AF_UNIX, or another one */
-	uint16_t port;          /* host byte order; 0 where there is none */
+	int family;		 /* AF_INET, AF_INET6, AF_UNIX, or another one */
+	uint16_t port;		 /* host byte order; 0 where there is none */
 	unsigned char bytes[16]; /* network order; 4 used for AF_INET */
-	const char *path;       /* AF_UNIX: resolved path, or "@name" when abstract */
+	const char *path;	 /* AF_UNIX: resolved path, or "@name" when abstract */
 	size_t path_len;
 	const char *host;
 };

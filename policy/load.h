@@ -19,7 +19,8 @@
 enum aw_trust {
 	AW_TRUSTED,   /* merged with the trusted layers below it */
 	AW_SYSTEM,    /* trusted, and always intersected with the rest */
-	AW_UNTRUSTED, /* intersected: it can only tighten; loosening keys are warnings */
+	AW_UNTRUSTED, /* intersected: it can only tighten; loosening keys are warnings
+		       */
 };
 
 struct aw_policy_source {
@@ -56,14 +57,14 @@ struct aw_origin; /* private to the loader */
 /* The resolved policy. All strings owned. */
 struct aw_policy {
 	enum aw_mode mode;
-	bool mode_set; /* some file named a mode */
-	char *runner;  /* as written, or NULL */
-	char *engine;  /* "auto", ..., or NULL */
-	char *verdicts; /* "local", "ask", or NULL */
+	bool mode_set;		 /* some file named a mode */
+	char *runner;		 /* as written, or NULL */
+	char *engine;		 /* "auto", ..., or NULL */
+	char *verdicts;		 /* "local", "ask", or NULL */
 	char *on_missing_runner; /* or NULL */
 	struct {
-		bool inherit_all;              /* "all", the default */
-		char **inherit;                /* names and globs when !inherit_all */
+		bool inherit_all; /* "all", the default */
+		char **inherit;	  /* names and globs when !inherit_all */
 		size_t inherit_count;
 		char **unset;
 		size_t unset_count;
@@ -79,8 +80,8 @@ struct aw_policy {
  * Load sources in order (lowest layer first; there may be none), resolve variables,
  * merge or intersect, compile.  mode is the mode to compile in when no file says
  * otherwise; flags win: force_mode true makes it final.
- * Every problem goes to *diagnostics (caller frees), errors and warnings alike; returns 0
- * and fills *ret when there were no errors, else -1 and *ret is untouched.
+ * Every problem goes to *diagnostics (caller frees), errors and warnings alike; returns
+ * 0 and fills *ret when there were no errors, else -1 and *ret is untouched.
  */
 int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 	const struct aw_policy_variables *variables, enum aw_mode mode, bool force_mode,

@@ -7,8 +7,8 @@
  *   offset 8192   image             policy/image.h
  *
  * The supervisor maps the first page writable, then seals the memfd against growth,
- * shrinking and future writes (memfd_create(2), F_SEAL_FUTURE_WRITE), so that a target can
- * only read.  A new policy is a new memfd; the old page's generation says so.
+ * shrinking and future writes (memfd_create(2), F_SEAL_FUTURE_WRITE), so that a target
+ * can only read.  A new policy is a new memfd; the old page's generation says so.
  */
 #ifndef AW_POLICY_PAGE_H
 #define AW_POLICY_PAGE_H
@@ -23,9 +23,9 @@
 
 /*
  * Where the gate lies in every process: below the first address of non-PIE programs
- * (0x200000 for lld, 0x400000 for GNU ld) and above vm.mmap_min_addr; outside the shadow
- * memory of ASan, TSan and MSan, rr's page (0x70000000), Go's arenas and what MAP_32BIT
- * hands out.
+ * (0x200000 for lld, 0x400000 for GNU ld) and above vm.mmap_min_addr; outside the
+ * shadow memory of ASan, TSan and MSan, rr's page (0x70000000), Go's arenas and what
+ * MAP_32BIT hands out.
  */
 #define AW_GATE_ADDRESS 0x1d0000ul
 
@@ -38,9 +38,10 @@
 
 /* How the shim has to work; one value at a time in aw_page.work. */
 enum aw_work {
-	AW_WORK_NONE,    /* step aside: no decision, no event */
-	AW_WORK_FAST,    /* hybrid, audit, verdicts local: decide, log, go through the gate */
-	AW_WORK_KERNEL,  /* every watched call is notified; only carry the shim on */
+	AW_WORK_NONE, /* step aside: no decision, no event */
+	AW_WORK_FAST, /* hybrid, audit, verdicts local: decide, log, go through the gate
+		       */
+	AW_WORK_KERNEL,	 /* every watched call is notified; only carry the shim on */
 	AW_WORK_PRELOAD, /* no kernel layer: decide and log here, ask over the socket */
 };
 
@@ -49,25 +50,26 @@ struct aw_page {
 	uint32_t version;
 	_Atomic uint32_t work; /* enum aw_work; NONE once the supervisor is gone */
 	_Atomic uint32_t generation; /* +1: cached directories may have moved */
-	_Atomic uint32_t stale;      /* a newer memfd exists: fetch it */
+	_Atomic uint32_t stale;	     /* a newer memfd exists: fetch it */
 	_Atomic uint32_t doorbell;   /* futex: the drainer sleeps on it */
 	_Atomic uint32_t drowsy;     /* 1 while the drainer sleeps */
-	uint32_t enforce;            /* 1: denied calls fail */
-	uint32_t ask;                /* 1: every call waits for the supervisor */
-	uint32_t hides;              /* 1: metadata is watched */
+	uint32_t enforce;	     /* 1: denied calls fail */
+	uint32_t ask;		     /* 1: every call waits for the supervisor */
+	uint32_t hides;		     /* 1: metadata is watched */
 	uint64_t image_size;
-	char shim[1024];   /* what LD_PRELOAD must hold */
-	char socket[128];  /* preload engine: where to ask; "" otherwise */
+	char shim[1024];  /* what LD_PRELOAD must hold */
+	char socket[128]; /* preload engine: where to ask; "" otherwise */
 	char session[64];
 };
 
 /*
  * hello: an open of this name with these flags.  The supervisor answers it with the
- * descriptor of a fresh ring whose header holds the session memfd's descriptor.  Outside
+ * descriptor of a fresh ring whose header holds the session memfd's descriptor. Outside
  * a session the name does not exist.
  */
 #define AW_HELLO_PATH "/proc/self/agentwatch-hello"
-#define AW_HELLO_BIG "/proc/self/agentwatch-hello-big"     /* a larger ring, please */
-#define AW_HELLO_AGAIN "/proc/self/agentwatch-hello-again" /* the new session memfd alone */
+#define AW_HELLO_BIG "/proc/self/agentwatch-hello-big" /* a larger ring, please */
+#define AW_HELLO_AGAIN                                                                 \
+	"/proc/self/agentwatch-hello-again" /* the new session memfd alone */
 
 #endif

@@ -24,7 +24,8 @@ static void copy_in(
 		memcpy(data_of(ring), (const char *)from + first, len - first);
 }
 
-static void copy_out(struct aw_ring *ring, uint32_t size, uint64_t pos, void *to, size_t len)
+static void copy_out(
+	struct aw_ring *ring, uint32_t size, uint64_t pos, void *to, size_t len)
 {
 	size_t at = pos & (size - 1), first = size - at < len ? size - at : len;
 
@@ -67,7 +68,8 @@ bool aw_ring_put(struct aw_ring *ring, const struct aw_record *head,
 	atomic_store_explicit(word_at(ring, ring->size, pos),
 		aw_record_word(pos, len, 0, AW_REC_RESERVED), memory_order_relaxed);
 	copy_in(ring, ring->size, pos + sizeof(head->word),
-		(const char *)head + sizeof(head->word), sizeof(*head) - sizeof(head->word));
+		(const char *)head + sizeof(head->word),
+		sizeof(*head) - sizeof(head->word));
 	at = pos + sizeof(*head);
 	for (int i = 0; i < 5; i++) {
 		if (lens[i])
@@ -75,13 +77,15 @@ bool aw_ring_put(struct aw_ring *ring, const struct aw_record *head,
 		at += lens[i];
 	}
 	word = aw_record_word(pos, len, err, state);
-	atomic_store_explicit(word_at(ring, ring->size, pos), word, memory_order_release);
+	atomic_store_explicit(
+		word_at(ring, ring->size, pos), word, memory_order_release);
 	if (ret)
 		*ret = (struct aw_ticket){ring, pos, word};
 	return true;
 }
 
-void aw_ring_result(const struct aw_ticket *ticket, enum aw_record_state state, unsigned err)
+void aw_ring_result(
+	const struct aw_ticket *ticket, enum aw_record_state state, unsigned err)
 {
 	uint64_t expected = ticket->word;
 
@@ -96,7 +100,7 @@ void aw_ring_result(const struct aw_ticket *ticket, enum aw_record_state state, 
 uint64_t aw_ring_used(const struct aw_ring *ring)
 {
 	return atomic_load_explicit(&ring->head, memory_order_relaxed) -
-		atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	       atomic_load_explicit(&ring->tail, memory_order_relaxed);
 }
 
 /* Let the writers have everything up to pos back. */
@@ -113,7 +117,8 @@ static uint64_t next_committed(const struct aw_reader *reader, uint64_t head)
 	uint64_t own = atomic_load(word_at(reader->ring, reader->size, pos));
 
 	if (aw_word_is_at(own, pos) && aw_word_state(own) == AW_REC_RESERVED &&
-		aw_word_len(own) >= sizeof(struct aw_record) && aw_word_len(own) <= head - pos)
+		aw_word_len(own) >= sizeof(struct aw_record) &&
+		aw_word_len(own) <= head - pos)
 		return pos + aw_word_len(own);
 	for (pos += 8; pos < head; pos += 8) {
 		uint64_t word = atomic_load(word_at(reader->ring, reader->size, pos));
@@ -127,7 +132,8 @@ static uint64_t next_committed(const struct aw_reader *reader, uint64_t head)
 static bool parts_fit(const struct aw_record *head, size_t len)
 {
 	return sizeof(*head) + head->path_len + head->path2_len + head->raw_len +
-		head->raw2_len + head->address_len <= len;
+		       head->raw2_len + head->address_len <=
+	       len;
 }
 
 static void point_at_parts(struct aw_taken *taken)
@@ -170,7 +176,8 @@ enum aw_take aw_ring_take(
 	struct aw_reader *reader, bool patient, bool skip, struct aw_taken *ret)
 {
 	for (;;) {
-		uint64_t head = atomic_load_explicit(&reader->ring->head, memory_order_acquire);
+		uint64_t head =
+			atomic_load_explicit(&reader->ring->head, memory_order_acquire);
 		uint64_t word;
 
 		if (head == reader->tail)
@@ -178,7 +185,8 @@ enum aw_take aw_ring_take(
 		if (head - reader->tail > reader->size || head & 7)
 			return AW_TAKE_BROKEN;
 		word = atomic_load_explicit(
-			word_at(reader->ring, reader->size, reader->tail), memory_order_acquire);
+			word_at(reader->ring, reader->size, reader->tail),
+			memory_order_acquire);
 		if (!aw_word_is_at(word, reader->tail) ||
 			aw_word_state(word) <= AW_REC_RESERVED) {
 			if (!skip)
@@ -193,8 +201,10 @@ enum aw_take aw_ring_take(
 			return AW_TAKE_BROKEN;
 		if (aw_word_state(word) == AW_REC_PENDING &&
 			!atomic_compare_exchange_strong(
-				word_at(reader->ring, reader->size, reader->tail), &word,
-				aw_record_word(reader->tail, aw_word_len(word), 0, AW_REC_DONE)))
+				word_at(reader->ring, reader->size, reader->tail),
+				&word,
+				aw_record_word(reader->tail, aw_word_len(word), 0,
+					AW_REC_DONE)))
 			continue; /* its result came at this moment: look again */
 		switch (aw_word_state(word)) {
 		case AW_REC_VOID:

@@ -2,9 +2,9 @@
 /*
  * wire.h - the messages between shim and supervisor on the session's socket.
  *
- * Used by the preload engine; the hybrid engine asks by notification.  One connection, one
- * message, one answer (SOCK_STREAM; native byte order, same machine).  The sender's pid is
- * the kernel's (SO_PEERCRED), never one that a message claims.
+ * Used by the preload engine; the hybrid engine asks by notification.  One connection,
+ * one message, one answer (SOCK_STREAM; native byte order, same machine).  The sender's
+ * pid is the kernel's (SO_PEERCRED), never one that a message claims.
  */
 #ifndef AW_POLICY_WIRE_H
 #define AW_POLICY_WIRE_H
@@ -21,10 +21,10 @@
 enum aw_wire_type {
 	AW_WIRE_HELLO = 1, /* answer: ring and session descriptors (SCM_RIGHTS) */
 	AW_WIRE_HELLO_BIG, /* answer: a larger ring */
-	AW_WIRE_AGAIN,     /* answer: the new session descriptor */
-	AW_WIRE_ASK,       /* judge and log this call; answer: a verdict */
-	AW_WIRE_EXEC,      /* as ASK; part 3 is argv, each string with its NUL */
-	AW_WIRE_MOVED,     /* a directory was renamed: bump the generation */
+	AW_WIRE_AGAIN,	   /* answer: the new session descriptor */
+	AW_WIRE_ASK,	   /* judge and log this call; answer: a verdict */
+	AW_WIRE_EXEC,	   /* as ASK; part 3 is argv, each string with its NUL */
+	AW_WIRE_MOVED,	   /* a directory was renamed: bump the generation */
 	AW_WIRE_TYPES
 };
 
@@ -42,10 +42,12 @@ struct aw_wire_answer {
 	uint32_t magic;
 	uint32_t verdict; /* enum aw_verdict */
 	uint32_t refuse;  /* 1: the call must fail */
-	int32_t err;      /* with this errno */
+	int32_t err;	  /* with this errno */
 };
 
-/* 0 when head is a message that may follow nothing; the sum of its parts in *ret_size. */
-int aw_wire_check(const struct aw_wire_head *head, size_t *ret_size, struct aw_error *err);
+/* 0 when head is a message that may follow nothing; the sum of its parts in *ret_size.
+ */
+int aw_wire_check(
+	const struct aw_wire_head *head, size_t *ret_size, struct aw_error *err);
 
 #endif

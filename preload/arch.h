@@ -22,9 +22,9 @@ static inline long aw_raw6(long nr, long a, long b, long c, long d, long e, long
 	long ret;
 
 	__asm__ volatile("syscall"
-		: "=a"(ret)
-		: "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-		: "rcx", "r11", "memory");
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
 	return ret;
 }
 
@@ -39,10 +39,10 @@ static inline long aw_gated6(long nr, long a, long b, long c, long d, long e, lo
 	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
 			 "call *%[gate]\n\t"
 			 "lea 128(%%rsp), %%rsp"
-		: "=a"(ret)
-		: "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9),
-		[gate] "b"(gate)
-		: "rcx", "r11", "memory");
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
+			 "r"(r9), [gate] "b"(gate)
+			 : "rcx", "r11", "memory");
 	return ret;
 }
 
@@ -59,9 +59,9 @@ static inline long aw_raw6(long nr, long a, long b, long c, long d, long e, long
 	register long x5 __asm__("x5") = f;
 
 	__asm__ volatile("svc 0"
-		: "+r"(x0)
-		: "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-		: "memory");
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
 	return x0;
 }
 
@@ -76,7 +76,8 @@ static inline long aw_gated6(long nr, long a, long b, long c, long d, long e, lo
 	register long x5 __asm__("x5") = f;
 	register long gate __asm__("x9") = AW_GATE_ADDRESS;
 
-	__asm__ volatile("blr %[gate]"
+	__asm__ volatile(
+		"blr %[gate]"
 		: "+r"(x0)
 		: "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), [gate] "r"(gate)
 		: "x30", "memory");
@@ -87,7 +88,7 @@ static inline long aw_gated6(long nr, long a, long b, long c, long d, long e, lo
 #error "the shim knows x86_64 and aarch64"
 #endif
 
-#define AW_SIX(nr, a, b, c, d, e, f, ...) \
+#define AW_SIX(nr, a, b, c, d, e, f, ...)                                              \
 	(long)(nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)
 #define aw_raw(...) aw_raw_list(AW_SIX(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0))
 #define aw_gated(...) aw_gated_list(AW_SIX(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0))

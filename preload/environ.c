@@ -101,16 +101,17 @@ static void look_through(char *const *env, const char *socket, struct survey *re
 	}
 }
 
-static bool right_already(const struct survey *seen, const struct aw_page *page, bool foreign)
+static bool right_already(
+	const struct survey *seen, const struct aw_page *page, bool foreign)
 {
 	if (foreign)
 		return !in_list(seen->preload, page->shim);
-	return in_list(seen->preload, page->shim) == seen->preload && seen->preload[0] &&
-		(seen->has_socket || !page->socket[0]);
+	return in_list(seen->preload, page->shim) == seen->preload &&
+	       seen->preload[0] && (seen->has_socket || !page->socket[0]);
 }
 
-static void fill(char *const *env, const struct survey *seen, const struct aw_page *page,
-	bool foreign, struct aw_child_env *ret)
+static void fill(char *const *env, const struct survey *seen,
+	const struct aw_page *page, bool foreign, struct aw_child_env *ret)
 {
 	char *text = (char *)(ret->vector + seen->count + 3);
 	size_t n = 0;
@@ -143,20 +144,19 @@ void aw_child_env_make(char *const *env, bool foreign, struct aw_child_env *ret)
 	struct survey seen;
 	long mapping;
 
-	struct aw_self *self = aw_self();
-
 	*ret = (struct aw_child_env){.vector = (char **)env};
 	if (!page || !page->shim[0] || aw_work() == AW_WORK_NONE ||
-		(self && !aw_vector_readable(self, env)))
+		!aw_vector_readable(env))
 		return; /* EFAULT is the kernel's to say */
-	/* without a kernel layer nobody hands the shim into a chroot: not there, not named */
+	/* without a kernel layer nobody hands the shim into a chroot: not there, not
+	 * named */
 	if (page->socket[0] && aw_raw(__NR_faccessat, AT_FDCWD, page->shim, R_OK) < 0)
 		foreign = true;
 	look_through(env, page->socket, &seen);
 	if (right_already(&seen, page, foreign))
 		return;
 	ret->size = (seen.count + 3) * sizeof(char *) + strlen(seen.preload) +
-		sizeof(page->shim) + sizeof(page->socket) + 64;
+		    sizeof(page->shim) + sizeof(page->socket) + 64;
 	mapping = aw_raw(__NR_mmap, 0, ret->size, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapping < 0 && mapping > -4096)

@@ -9,17 +9,17 @@
 
 #include "preload/text.h"
 
-extern struct r_debug _r_debug __attribute__((weak));           /* glibc */
+extern struct r_debug _r_debug __attribute__((weak));		   /* glibc */
 extern struct r_debug *const _dl_debug_addr __attribute__((weak)); /* musl */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
 struct library {
 	uintptr_t base;
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *strings;
 	const uint32_t *gnu_hash;
 	const uint32_t *sysv_hash;
-	const ElfW(Half) *versions;
+	const ElfW(Half) * versions;
 };
 
 /* glibc has relocated these addresses, musl has not. */
@@ -52,14 +52,15 @@ static bool matches(const struct library *lib, uint32_t index, const char *name)
 	const ElfW(Sym) *sym = &lib->symbols[index];
 
 	return sym->st_shndx != SHN_UNDEF && sym->st_value &&
-		!(lib->versions && lib->versions[index] & 0x8000) &&
-		aw_text_equal(lib->strings + sym->st_name, name);
+	       !(lib->versions && lib->versions[index] & 0x8000) &&
+	       aw_text_equal(lib->strings + sym->st_name, name);
 }
 
-static const ElfW(Sym) *in_gnu_hash(const struct library *lib, const char *name)
+static const ElfW(Sym) * in_gnu_hash(const struct library *lib, const char *name)
 {
 	const uint32_t *table = lib->gnu_hash;
-	uint32_t buckets = table[0], offset = table[1], words = table[2], shift = table[3];
+	uint32_t buckets = table[0], offset = table[1], words = table[2],
+		 shift = table[3];
 	const ElfW(Addr) *bloom = (const ElfW(Addr) *)(const void *)(table + 4);
 	const uint32_t *bucket = (const uint32_t *)(const void *)(bloom + words);
 	const uint32_t *chain = bucket + buckets;
@@ -83,7 +84,7 @@ static const ElfW(Sym) *in_gnu_hash(const struct library *lib, const char *name)
 	}
 }
 
-static const ElfW(Sym) *in_sysv_hash(const struct library *lib, const char *name)
+static const ElfW(Sym) * in_sysv_hash(const struct library *lib, const char *name)
 {
 	const uint32_t *table = lib->sysv_hash;
 	uint32_t hash = 0;
@@ -120,9 +121,9 @@ static void *look_in(const struct link_map *map, const char *name)
 
 static const struct link_map *behind_us(void)
 {
-	const struct r_debug *debug = &_r_debug ? &_r_debug
-		: &_dl_debug_addr               ? _dl_debug_addr
-						: NULL;
+	const struct r_debug *debug = &_r_debug		? &_r_debug
+				      : &_dl_debug_addr ? _dl_debug_addr
+							: NULL;
 	const struct link_map *map = debug ? debug->r_map : NULL;
 
 	while (map && map->l_ld != _DYNAMIC)

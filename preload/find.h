@@ -2,9 +2,10 @@
 /*
  * find.h - the real function behind a wrapper.
  *
- * Looks in the loader's link map behind this library, as dlsym(RTLD_NEXT) would, but with
- * no lock and no allocation, so that it works in signal handlers, in vfork children and in
- * the child of a threaded fork (gABI "Symbol Table", GNU hash: binutils' ld documentation).
+ * Looks in the loader's link map behind this library, as dlsym(RTLD_NEXT) would, but
+ * with no lock and no allocation, so that it works in signal handlers, in vfork
+ * children and in the child of a threaded fork (gABI "Symbol Table", GNU hash:
+ * binutils' ld documentation).
  */
 #ifndef AW_PRELOAD_FIND_H
 #define AW_PRELOAD_FIND_H
@@ -34,8 +35,8 @@ static inline void *aw_real(enum aw_call call)
 /* True when that definition is libc's own, so that we may make its call ourselves. */
 static inline bool aw_real_is_libc(enum aw_call call)
 {
-	return aw_real(call) &&
-		atomic_load_explicit(&aw_owners[call], memory_order_relaxed) == AW_OWNER_LIBC;
+	return aw_real(call) && atomic_load_explicit(&aw_owners[call],
+					memory_order_relaxed) == AW_OWNER_LIBC;
 }
 
 /* The next definition of any name, uncached. */

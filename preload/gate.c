@@ -17,9 +17,9 @@
 #endif
 
 /* What the kernel keeps of open(2)'s flags (fs/fcntl.h, VALID_OPEN_FLAGS). */
-#define OPEN_FLAGS                                                                      \
-	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK |    \
-		O_SYNC | O_DSYNC | O_ASYNC | O_DIRECT | 0100000 | O_DIRECTORY |         \
+#define OPEN_FLAGS                                                                     \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK |   \
+		O_SYNC | O_DSYNC | O_ASYNC | O_DIRECT | 0100000 | O_DIRECTORY |        \
 		O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH | O_TMPFILE)
 #define PATH_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
 
@@ -61,7 +61,8 @@ static size_t descriptor_name(int fd, char *to, size_t size)
 	return (size_t)len;
 }
 
-/* The lexical absolute path in scratch->path; its length, 0 when only the kernel knows. */
+/* The lexical absolute path in scratch->path; its length, 0 when only the kernel knows.
+ */
 static size_t lexical(struct aw_self *self, struct aw_scratch *scratch, int dir,
 	const char *path, size_t len)
 {
@@ -72,7 +73,8 @@ static size_t lexical(struct aw_self *self, struct aw_scratch *scratch, int dir,
 		if (dir == AT_FDCWD)
 			base = aw_cwd(self, scratch->base, sizeof(scratch->base));
 		else
-			base = descriptor_name(dir, scratch->base, sizeof(scratch->base));
+			base = descriptor_name(
+				dir, scratch->base, sizeof(scratch->base));
 		if (!base)
 			return 0;
 	}
@@ -95,7 +97,8 @@ static bool decide_and_log(struct aw_self *self, enum aw_call call, int flags,
 	const char *path, size_t len, const char *raw, size_t raw_len,
 	struct aw_ticket *ticket)
 {
-	struct aw_record head = {.ts = aw_now(), .pid = self->pid, .call = (uint16_t)call};
+	struct aw_record head = {
+		.ts = aw_now(), .pid = self->pid, .call = (uint16_t)call};
 	const void *const parts[5] = {path, NULL, raw, NULL, NULL};
 	struct aw_decision decision;
 
@@ -113,8 +116,8 @@ static bool decide_and_log(struct aw_self *self, enum aw_call call, int flags,
 }
 
 /*
- * Length of a path that is absolute and normal already; 0 for all others, among them a few
- * that only look as if they were not (a component "..x").
+ * Length of a path that is absolute and normal already; 0 for all others, among them a
+ * few that only look as if they were not (a component "..x").
  */
 static size_t normal_length(struct aw_self *self, const char *path)
 {
@@ -127,8 +130,8 @@ static size_t normal_length(struct aw_self *self, const char *path)
 		if (((uintptr_t)(at + 1) & 4095) == 0 && !aw_readable(self, at + 1))
 			return 0;
 		if (before == '/' &&
-			(*at == '/' ||
-				(*at == '.' && (at[1] == '/' || at[1] == '.' || !at[1]))))
+			(*at == '/' || (*at == '.' && (at[1] == '/' || at[1] == '.' ||
+							      !at[1]))))
 			return 0;
 		if (at - path >= AW_PATH_MAX - 1)
 			return 0;
@@ -158,8 +161,9 @@ extern char __libc_single_threaded __attribute__((weak));
 extern void pthread_testcancel(void) __attribute__((weak));
 
 /*
- * open(2) is a cancellation point, and the gate page cannot be unwound: what may block goes
- * through libc when there are threads.  A cancellation that is pending already is acted on.
+ * open(2) is a cancellation point, and the gate page cannot be unwound: what may block
+ * goes through libc when there are threads.  A cancellation that is pending already is
+ * acted on.
  */
 static bool may_block(int dir, const char *path, int flags)
 {
@@ -172,10 +176,11 @@ static bool may_block(int dir, const char *path, int flags)
 		(flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 		return false;
 	return call4(__NR_newfstatat, dir, (long)path, (long)&st, 0) == 0 &&
-		!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	       !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-/* Decided in this process: not with verdicts "ask", not where the kernel layer decides. */
+/* Decided in this process: not with verdicts "ask", not where the kernel layer decides.
+ */
 static bool works_here(void)
 {
 	enum aw_work work = aw_work();
@@ -183,7 +188,8 @@ static bool works_here(void)
 	return work == AW_WORK_FAST || (work == AW_WORK_PRELOAD && !aw_session()->ask);
 }
 
-long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsigned mode)
+long aw_fast_open(
+	enum aw_call call, int dir, const char *path, int flags, unsigned mode)
 {
 	struct aw_ticket ticket;
 	struct aw_self *self;
@@ -192,8 +198,8 @@ long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsig
 	long ret;
 
 	if (aw_is_vfork_child() || !(self = aw_self()) || !works_here() ||
-		atomic_load_explicit(&atomic_load_explicit(&self->ring, memory_order_relaxed)
-					      ->plain,
+		atomic_load_explicit(
+			&atomic_load_explicit(&self->ring, memory_order_relaxed)->plain,
 			memory_order_relaxed) ||
 		!aw_real_is_libc(call) || may_block(dir, path, flags))
 		return AW_PASS;
@@ -206,7 +212,8 @@ long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsig
 	ret = call4(__NR_openat2, dir, (long)path, (long)&how, sizeof(how));
 	if (ret == -ELOOP || ret == -ENOSYS || ret == -EFAULT) {
 		aw_ring_result(&ticket, AW_REC_VOID, 0);
-		return AW_PASS; /* a symbolic link: the kernel layer finds where it leads */
+		return AW_PASS; /* a symbolic link: the kernel layer finds where it
+				   leads */
 	}
 	aw_ring_result(&ticket, AW_REC_DONE, ret < 0 ? (unsigned)-ret : 0);
 	return ret;

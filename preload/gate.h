@@ -3,16 +3,16 @@
  * gate.h - one door for every watched call.
  *
  * Rules for all of preload/: no malloc, no stdio, no lock held across a call, errno
- * untouched when a call is allowed, no flag that means "allow", no descriptor kept, nothing
- * read from a pointer of the program's that might fault.  Only names of calls.def leave
- * the library.  Our own system calls are raw, so a signal handler may come in at any point.
+ * untouched when a call is allowed, no flag that means "allow", no descriptor kept,
+ * nothing read from a pointer of the program's that might fault.  Only names of
+ * calls.def leave the library.  Our own system calls are raw, so a signal handler may
+ * come in at any point.
  *
  * What a wrapper does depends on aw_work():
- *   FAST     opens go through aw_fast_open(); everything else is libc's own call, which the
- *            kernel layer sees
- *   KERNEL   libc's own call
- *   PRELOAD  opens go through aw_fast_open() where the path is what it looks like; for the
- *            rest aw_enter() judges and logs, then libc's own call, aw_leave() adds the result
+ *   FAST     opens go through aw_fast_open(); everything else is libc's own call, which
+ * the kernel layer sees KERNEL   libc's own call PRELOAD  opens go through
+ * aw_fast_open() where the path is what it looks like; for the rest aw_enter() judges
+ * and logs, then libc's own call, aw_leave() adds the result
  */
 #ifndef AW_PRELOAD_GATE_H
 #define AW_PRELOAD_GATE_H
@@ -30,10 +30,11 @@
 #define AW_PASS (-100000L)
 
 /*
- * Decide, log and open, through the gate page where there is a filter.  Returns a descriptor, a negative errno, or
- * AW_PASS.  call is the function's id, for the log.
+ * Decide, log and open, through the gate page where there is a filter.  Returns a
+ * descriptor, a negative errno, or AW_PASS.  call is the function's id, for the log.
  */
-long aw_fast_open(enum aw_call call, int dir, const char *path, int flags, unsigned mode);
+long aw_fast_open(
+	enum aw_call call, int dir, const char *path, int flags, unsigned mode);
 
 /* One judged call on its way. */
 struct aw_passage {
@@ -65,8 +66,10 @@ static inline void aw_leave(const struct aw_passage *passage, bool failed)
 			failed ? (unsigned)*aw_errno() : 0);
 }
 
-/* PRELOAD: an exec with its vector goes over the socket.  False: refused, errno is set. */
-bool aw_enter_exec(enum aw_call call, int dir, const char *path, int how, char *const *argv);
+/* PRELOAD: an exec with its vector goes over the socket.  False: refused, errno is set.
+ */
+bool aw_enter_exec(
+	enum aw_call call, int dir, const char *path, int how, char *const *argv);
 
 /* PRELOAD: the program is about to install a filter of its own. */
 void aw_note_filter(bool now);

@@ -28,9 +28,10 @@ static bool is_plain(void)
 {
 	struct aw_self *self = aw_self();
 
-	return self && atomic_load_explicit(
-		&atomic_load_explicit(&self->ring, memory_order_relaxed)->plain,
-		memory_order_relaxed);
+	return self &&
+	       atomic_load_explicit(
+		       &atomic_load_explicit(&self->ring, memory_order_relaxed)->plain,
+		       memory_order_relaxed);
 }
 
 static size_t link_text(const char *link, char *to, size_t size)
@@ -58,7 +59,8 @@ static size_t name_of(int fd, char *to, size_t size)
 }
 
 /* Open with O_PATH, ask the kernel for the name, close. */
-static size_t name_by_opening(int dir, const char *path, bool follow, char *to, size_t size)
+static size_t name_by_opening(
+	int dir, const char *path, bool follow, char *to, size_t size)
 {
 	long fd = aw_raw(__NR_openat, dir, path,
 		O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
@@ -116,8 +118,8 @@ static size_t name_in_mind(int dir, const char *path, size_t len,
 	scratch->base[0] = '/';
 	if (path[0] != '/')
 		base = dir == AT_FDCWD && self->cwd_len
-			? aw_cwd(self, scratch->base, sizeof(scratch->base))
-			: 0;
+			       ? aw_cwd(self, scratch->base, sizeof(scratch->base))
+			       : 0;
 	return base ? aw_path_join(scratch->base, base, path, len, to, size) : 0;
 }
 
@@ -155,7 +157,7 @@ static bool follows(const struct aw_syscall *row, const long args[6])
 		return false;
 	case AW_LAST_O:
 		return !(flags & O_NOFOLLOW) &&
-			(flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+		       (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
 	case AW_LAST_A:
 		return !(flags & AT_SYMLINK_NOFOLLOW);
 	case AW_LAST_L:
@@ -191,19 +193,21 @@ static bool files(struct aw_self *self, struct aw_scratch *scratch,
 
 	s->parts[0] = scratch->path;
 	s->parts[1] = scratch->path2;
-	if (row->path == AW_ARG_FD || (row->effect == AW_FX_WRITE && !args[row->path])) {
+	if (row->path == AW_ARG_FD ||
+		(row->effect == AW_FX_WRITE && !args[row->path])) {
 		s->head.path_len =
 			(uint16_t)name_of(dir, scratch->path, sizeof(scratch->path));
 		return s->head.path_len != 0;
 	}
-	if (!path_end(self, scratch, dir, (const char *)args[row->path], follows(row, args),
-		    scratch->path, &s->head.path_len, &s->parts[2], &s->head.raw_len))
+	if (!path_end(self, scratch, dir, (const char *)args[row->path],
+		    follows(row, args), scratch->path, &s->head.path_len, &s->parts[2],
+		    &s->head.raw_len))
 		return false;
 	if (row->path2 < 0 || row->effect == AW_FX_SYMLINK)
 		return true;
 	return path_end(self, scratch, dir_argument(row->dir2, args),
-		(const char *)args[row->path2], false, scratch->path2, &s->head.path2_len,
-		&s->parts[3], &s->head.raw2_len);
+		(const char *)args[row->path2], false, scratch->path2,
+		&s->head.path2_len, &s->parts[3], &s->head.raw2_len);
 }
 
 /* Copy a socket address; a Unix path is resolved as a file is. */
@@ -223,7 +227,8 @@ static bool address(struct aw_self *self, struct aw_scratch *scratch, const void
 	if (copy->ss_family == AF_UNIX && len > 2 && un->sun_path[0]) {
 		s->parts[0] = scratch->path;
 		s->head.path_len = (uint16_t)resolve(scratch, AT_FDCWD, un->sun_path,
-			strlen(un->sun_path), true, scratch->path, sizeof(scratch->path));
+			strlen(un->sun_path), true, scratch->path,
+			sizeof(scratch->path));
 	}
 	return true;
 }
@@ -234,8 +239,8 @@ static bool network(struct aw_self *self, struct aw_scratch *scratch, int effect
 	const struct msghdr *msg = (const struct msghdr *)args[row->path];
 
 	if (effect != AW_FX_SENDMSG && effect != AW_FX_SENDMMSG)
-		return address(
-			self, scratch, (const void *)args[row->path], args[row->flags], s);
+		return address(self, scratch, (const void *)args[row->path],
+			args[row->flags], s);
 	/* struct mmsghdr starts with its msghdr: the first message stands for all */
 	if (!msg || !aw_readable(self, msg) || !msg->msg_name)
 		return false;
@@ -270,15 +275,16 @@ static void decide(const struct aw_syscall *row, struct subject *s)
 
 	if (s->head.address_len) {
 		to_address(s, &to);
-		aw_image_decide_address(image, (enum aw_action)s->head.action, &to, &first);
+		aw_image_decide_address(
+			image, (enum aw_action)s->head.action, &to, &first);
 	} else {
 		aw_image_decide_path(image, (enum aw_action)s->head.action, s->parts[0],
 			s->head.path_len, &first);
 	}
 	if (s->head.path2_len) {
 		aw_image_decide_path(image,
-			row->effect == AW_FX_RENAME ? AW_RENAME : AW_CREATE, s->parts[1],
-			s->head.path2_len, &second);
+			row->effect == AW_FX_RENAME ? AW_RENAME : AW_CREATE,
+			s->parts[1], s->head.path2_len, &second);
 		if (second.verdict > first.verdict)
 			first = second;
 	}
@@ -317,8 +323,8 @@ static void put(struct aw_self *self, const struct subject *s, struct aw_passage
 	enum aw_record_state state = ret->denied ? AW_REC_DONE : AW_REC_PENDING;
 	int denied;
 
-	while (!aw_ring_put(ring, &s->head, s->parts, state, (unsigned)ret->denied,
-		&ret->ticket)) {
+	while (!aw_ring_put(
+		ring, &s->head, s->parts, state, (unsigned)ret->denied, &ret->ticket)) {
 		if (is_plain() || aw_ring_wait(ring))
 			continue;
 		ret->ticket.ring = NULL;
@@ -358,14 +364,15 @@ void aw_note_filter(bool now)
 		return; /* with a kernel layer the supervisor says so */
 	scratch = aw_scratch_claim(self);
 	if (scratch) {
-		aw_cwd(self, scratch->base, sizeof(scratch->base)); /* while it may be asked */
+		aw_cwd(self, scratch->base,
+			sizeof(scratch->base)); /* while it may be asked */
 		aw_scratch_release(self, scratch);
 	}
 	atomic_store(&atomic_load(&self->ring)->plain, 1);
 }
 
-static uint64_t open_flags(struct aw_self *self, const struct aw_syscall *row,
-	const long args[6])
+static uint64_t open_flags(
+	struct aw_self *self, const struct aw_syscall *row, const long args[6])
 {
 	const struct open_how *how;
 
@@ -387,7 +394,8 @@ static bool describe(struct aw_self *self, struct aw_scratch *scratch,
 	return files(self, scratch, row, args, s);
 }
 
-bool aw_enter_slow(enum aw_call call, int sys, const long args[6], struct aw_passage *ret)
+bool aw_enter_slow(
+	enum aw_call call, int sys, const long args[6], struct aw_passage *ret)
 {
 	const struct aw_syscall *row = &aw_syscalls[sys];
 	struct subject s = {.head = {.call = (uint16_t)call}};
@@ -399,7 +407,8 @@ bool aw_enter_slow(enum aw_call call, int sys, const long args[6], struct aw_pas
 	if (row->effect == AW_FX_META && !aw_session()->hides)
 		return true;
 	if (row->effect == AW_FX_SECCOMP || row->effect == AW_FX_PRCTL)
-		aw_note_filter(row->effect == AW_FX_SECCOMP || args[0] == PR_SET_SECCOMP);
+		aw_note_filter(
+			row->effect == AW_FX_SECCOMP || args[0] == PR_SET_SECCOMP);
 	if (row->path == AW_ARG_NONE || !(self = aw_self()) ||
 		!(scratch = aw_scratch_claim(self)))
 		return true;
@@ -424,8 +433,8 @@ static char *join_vector(char *const *argv, size_t *ret_len, size_t *ret_mapped)
 	if (len > AW_WIRE_MAX / 2)
 		len = AW_WIRE_MAX / 2;
 	*ret_mapped = len + 1;
-	block = (char *)aw_raw(
-		__NR_mmap, 0, len + 1, 3 /* read, write */, 0x22 /* private, anonymous */, -1, 0);
+	block = (char *)aw_raw(__NR_mmap, 0, len + 1, 3 /* read, write */,
+		0x22 /* private, anonymous */, -1, 0);
 	if ((long)block < 0 && (long)block > -4096)
 		return NULL;
 	for (size_t i = 0; argv && argv[i] && at < len; i++)
@@ -434,12 +443,13 @@ static char *join_vector(char *const *argv, size_t *ret_len, size_t *ret_mapped)
 	return block;
 }
 
-bool aw_enter_exec(enum aw_call call, int dir, const char *path, int how, char *const *argv)
+bool aw_enter_exec(
+	enum aw_call call, int dir, const char *path, int how, char *const *argv)
 {
 	const long args[6] = {dir, (long)path, 0, 0, how, 0};
 	struct subject s = {.head = {.call = (uint16_t)call}};
-	struct aw_wire_head head = {.type = AW_WIRE_EXEC, .call = (uint16_t)call,
-		.action = AW_EXEC};
+	struct aw_wire_head head = {
+		.type = AW_WIRE_EXEC, .call = (uint16_t)call, .action = AW_EXEC};
 	struct aw_wire_answer answer = {0};
 	struct aw_scratch *scratch;
 	struct aw_self *self;
@@ -450,7 +460,7 @@ bool aw_enter_exec(enum aw_call call, int dir, const char *path, int how, char *
 	if (aw_work() != AW_WORK_PRELOAD || !(self = aw_self()) ||
 		!(scratch = aw_scratch_claim(self)))
 		return true;
-	if (aw_vector_readable(self, argv) && !is_plain() &&
+	if (aw_vector_readable(argv) && !is_plain() &&
 		files(self, scratch, &aw_syscalls[AW_SYS_execveat], args, &s) &&
 		(vector = join_vector(argv, &len, &mapped))) {
 		s.parts[3] = vector;
@@ -476,7 +486,8 @@ bool aw_enter_lookup(enum aw_call call, const char *host, const char *service)
 	struct aw_self *self;
 	long host_len, service_len = 0;
 
-	if (aw_is_vfork_child() || aw_work() == AW_WORK_NONE || !host || !(self = aw_self()))
+	if (aw_is_vfork_child() || aw_work() == AW_WORK_NONE || !host ||
+		!(self = aw_self()))
 		return true;
 	host_len = aw_string_length(self, host, 1024);
 	if (service)

@@ -86,7 +86,8 @@ static struct aw_self *make_self(void)
 	return fresh;
 }
 
-/* Map control page and image, and the gate where it belongs; the descriptor stays open. */
+/* Map control page and image, and the gate where it belongs; the descriptor stays open.
+ */
 static bool map_session(int fd)
 {
 	struct aw_page *page;
@@ -122,7 +123,8 @@ static struct aw_ring *take_ring(const char *name, size_t size)
 	struct aw_hello answer = {.ring_fd = -1, .session_fd = -1};
 	struct aw_ring *ring;
 
-	/* a socket's name means the preload engine, also when another session is around */
+	/* a socket's name means the preload engine, also when another session is around
+	 */
 	if (!aw_socket_hello(name, &answer))
 		answer.ring_fd = (int)hello_open(name);
 	if (answer.ring_fd < 0)
@@ -181,16 +183,19 @@ static void grow_ring(struct aw_self *self)
 	big = take_ring(AW_HELLO_BIG, AW_RING_BIG);
 	if (!big)
 		return;
-	atomic_store(&self->ring, big); /* other threads may still write to the old one */
+	atomic_store(
+		&self->ring, big); /* other threads may still write to the old one */
 	atomic_store(&inherited_ring, big);
 }
 
 struct aw_self *aw_self_slowly(void)
 {
-	struct aw_self *self = atomic_load_explicit(&aw_self_page, memory_order_acquire);
+	struct aw_self *self =
+		atomic_load_explicit(&aw_self_page, memory_order_acquire);
 	struct aw_ring *ring;
 
-	if (!self || atomic_load_explicit(&self->state, memory_order_acquire) != AW_SELF_READY) {
+	if (!self || atomic_load_explicit(&self->state, memory_order_acquire) !=
+			     AW_SELF_READY) {
 		if (self && atomic_load(&self->state) == AW_SELF_UNWATCHED)
 			return NULL;
 		return begin(self);
@@ -218,7 +223,8 @@ const struct aw_image *aw_policy(void)
 {
 	const struct aw_page *page = aw_session();
 
-	if (__builtin_expect(atomic_load_explicit(&page->stale, memory_order_acquire), 0))
+	if (__builtin_expect(
+		    atomic_load_explicit(&page->stale, memory_order_acquire), 0))
 		page = fetch_again(page);
 	return (const struct aw_image *)((const char *)page + AW_IMAGE_OFFSET);
 }
@@ -247,7 +253,8 @@ void aw_scratch_release(struct aw_self *self, struct aw_scratch *scratch)
 {
 	unsigned i = (unsigned)(scratch - scratch_at(self, 0));
 
-	atomic_fetch_and_explicit(&self->scratch_used, ~(1u << i), memory_order_release);
+	atomic_fetch_and_explicit(
+		&self->scratch_used, ~(1u << i), memory_order_release);
 }
 
 bool aw_readable_slowly(struct aw_self *self, const void *address)
@@ -257,7 +264,8 @@ bool aw_readable_slowly(struct aw_self *self, const void *address)
 
 	if (page == 0)
 		return false;
-	/* An impossible "how": EINVAL once the set has been read, EFAULT if it cannot be. */
+	/* An impossible "how": EINVAL once the set has been read, EFAULT if it cannot
+	 * be. */
 	if (aw_raw(__NR_rt_sigprocmask, ~0, page << 12, 0, 8) == -EFAULT)
 		return false;
 	atomic_store_explicit(slot, page, memory_order_relaxed);
@@ -290,7 +298,8 @@ static size_t read_cwd(struct aw_self *self, char *to, size_t size, uint32_t gen
 		return 0;
 	len--;
 	if ((size_t)len < sizeof(self->cwd) && !(sequence & 1) &&
-		atomic_compare_exchange_strong(&self->cwd_sequence, &sequence, sequence + 1)) {
+		atomic_compare_exchange_strong(
+			&self->cwd_sequence, &sequence, sequence + 1)) {
 		memcpy(self->cwd, to, (size_t)len);
 		self->cwd_len = (uint32_t)len;
 		self->cwd_generation = generation;
@@ -298,6 +307,14 @@ static size_t read_cwd(struct aw_self *self, char *to, size_t size, uint32_t gen
 			&self->cwd_sequence, sequence + 2, memory_order_release);
 	}
 	return (size_t)len;
+}
+
+bool aw_has_own_filter(const struct aw_self *self)
+{
+	const struct aw_ring *ring =
+		self ? atomic_load(&self->ring) : atomic_load(&inherited_ring);
+
+	return ring && atomic_load_explicit(&ring->plain, memory_order_relaxed);
 }
 
 void aw_readable_forget(void)
@@ -308,14 +325,30 @@ void aw_readable_forget(void)
 		atomic_store_explicit(&self->readable[i], 0, memory_order_relaxed);
 }
 
-bool aw_vector_readable(struct aw_self *self, char *const *vector)
+/* One page after the other, each asked for once. */
+static bool readable_beside(const void *address, uintptr_t *last)
 {
+	uintptr_t page = (uintptr_t)address >> 12;
+
+	if (page == *last)
+		return true;
+	if (!page || aw_raw(__NR_rt_sigprocmask, ~0, page << 12, 0, 8) == -EFAULT)
+		return false;
+	*last = page;
+	return true;
+}
+
+bool aw_vector_readable(char *const *vector)
+{
+	uintptr_t entries = 0, texts = 0;
+
 	for (; vector; vector++) {
-		if (!aw_readable(self, vector) || !aw_readable(self, (char *)(vector + 1) - 1))
+		if (!readable_beside(vector, &entries) ||
+			!readable_beside((const char *)(vector + 1) - 1, &entries))
 			return false;
 		if (!*vector)
 			return true;
-		if (!aw_readable(self, *vector))
+		if (!readable_beside(*vector, &texts))
 			return false;
 	}
 	return true;
@@ -323,12 +356,14 @@ bool aw_vector_readable(struct aw_self *self, char *const *vector)
 
 size_t aw_cwd(struct aw_self *self, char *to, size_t size)
 {
-	uint32_t generation = atomic_load_explicit(
-		&aw_session()->generation, memory_order_acquire);
-	uint32_t sequence = atomic_load_explicit(&self->cwd_sequence, memory_order_acquire);
+	uint32_t generation =
+		atomic_load_explicit(&aw_session()->generation, memory_order_acquire);
+	uint32_t sequence =
+		atomic_load_explicit(&self->cwd_sequence, memory_order_acquire);
 	size_t len = self->cwd_len;
 
-	if (!(sequence & 1) && len && len < size && self->cwd_generation == generation) {
+	if (!(sequence & 1) && len && len < size &&
+		self->cwd_generation == generation) {
 		memcpy(to, self->cwd, len);
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load_explicit(&self->cwd_sequence, memory_order_relaxed) ==
@@ -346,8 +381,8 @@ void aw_cwd_forget(void)
 	if (!self || aw_vfork_count)
 		return;
 	sequence = atomic_load(&self->cwd_sequence);
-	if (!(sequence & 1) &&
-		atomic_compare_exchange_strong(&self->cwd_sequence, &sequence, sequence + 1)) {
+	if (!(sequence & 1) && atomic_compare_exchange_strong(
+				       &self->cwd_sequence, &sequence, sequence + 1)) {
 		self->cwd_len = 0;
 		atomic_store(&self->cwd_sequence, sequence + 2);
 	}
@@ -373,7 +408,8 @@ bool aw_ring_wait(struct aw_ring *ring)
 			return true;
 		aw_raw(__NR_futex, &page->doorbell, FUTEX_WAKE, 1);
 		aw_raw(__NR_futex, &ring->waiters, FUTEX_WAIT, 1, &moment);
-		if (atomic_load_explicit(&page->work, memory_order_relaxed) == AW_WORK_NONE)
+		if (atomic_load_explicit(&page->work, memory_order_relaxed) ==
+			AW_WORK_NONE)
 			return false;
 	}
 	return false;

@@ -3,8 +3,8 @@
  * self.h - what the shim knows of the process it is in.
  *
  * One private page per process that the kernel wipes in a forked child
- * (madvise(2), MADV_WIPEONFORK): a wiped page means "say hello first".  No descriptor is
- * kept.  Everything here is async-signal-safe; nothing allocates or takes a lock.
+ * (madvise(2), MADV_WIPEONFORK): a wiped page means "say hello first".  No descriptor
+ * is kept.  Everything here is async-signal-safe; nothing allocates or takes a lock.
  */
 #ifndef AW_PRELOAD_SELF_H
 #define AW_PRELOAD_SELF_H
@@ -33,8 +33,8 @@ struct aw_self {
 	_Atomic uint32_t state; /* enum aw_self_state; WIPED in a forked child */
 	int32_t pid;
 	struct aw_ring *_Atomic ring;
-	_Atomic uint32_t scratch_used; /* a bit each */
-	_Atomic uintptr_t readable[16];  /* pages that could be read before */
+	_Atomic uint32_t scratch_used;	/* a bit each */
+	_Atomic uintptr_t readable[16]; /* pages that could be read before */
 	/* Working directory: even sequence numbers are stable. */
 	_Atomic uint32_t cwd_sequence;
 	uint32_t cwd_generation;
@@ -57,20 +57,31 @@ struct aw_self *aw_self_slowly(void);
  */
 static inline struct aw_self *aw_self(void)
 {
-	struct aw_self *self = atomic_load_explicit(&aw_self_page, memory_order_acquire);
+	struct aw_self *self =
+		atomic_load_explicit(&aw_self_page, memory_order_acquire);
 
 	if (__builtin_expect(self != NULL, 1) &&
-		__builtin_expect(atomic_load_explicit(&self->state, memory_order_acquire) ==
-				AW_SELF_READY,
+		__builtin_expect(atomic_load_explicit(&self->state,
+					 memory_order_acquire) == AW_SELF_READY,
 			1) &&
 		__builtin_expect(
-			!atomic_load_explicit(&atomic_load_explicit(&self->ring,
-						      memory_order_relaxed)
-						       ->retired,
+			!atomic_load_explicit(
+				&atomic_load_explicit(&self->ring, memory_order_relaxed)
+					 ->retired,
 				memory_order_relaxed),
 			1))
 		return self;
 	return aw_self_slowly();
+}
+
+/* As above, but never says hello: NULL in a forked child that has not done so. */
+static inline struct aw_self *aw_self_if_ready(void)
+{
+	struct aw_self *self = atomic_load_explicit(&aw_self_page, memory_order_acquire);
+
+	return self && atomic_load_explicit(&self->state, memory_order_acquire) == AW_SELF_READY
+		? self
+		: NULL;
 }
 
 /* The session's control page, or NULL outside a session. */
@@ -87,7 +98,8 @@ static inline enum aw_work aw_work(void)
 {
 	const struct aw_page *page = aw_session();
 
-	return page ? (enum aw_work)atomic_load_explicit(&page->work, memory_order_relaxed)
+	return page ? (enum aw_work)atomic_load_explicit(
+			      &page->work, memory_order_relaxed)
 		    : AW_WORK_NONE;
 }
 
@@ -103,24 +115,27 @@ void aw_scratch_release(struct aw_self *self, struct aw_scratch *scratch);
 
 bool aw_readable_slowly(struct aw_self *self, const void *address);
 
-/* True when the byte at address can be read without a fault (rt_sigprocmask(2) trick). */
+/* True when the byte at address can be read without a fault (rt_sigprocmask(2) trick).
+ */
 static inline bool aw_readable(struct aw_self *self, const void *address)
 {
 	uintptr_t page = (uintptr_t)address >> 12;
 
 	return (page && atomic_load_explicit(&self->readable[page & 15],
 				memory_order_relaxed) == page) ||
-		aw_readable_slowly(self, address);
+	       aw_readable_slowly(self, address);
 }
 
 /* Memory has been unmapped or barred: what was readable may be so no more. */
 void aw_readable_forget(void);
 
-/* A vector of strings up to its NULL (or none at all) and their first bytes can be read. */
-bool aw_vector_readable(struct aw_self *self, char *const *vector);
+/* A vector of strings up to its NULL (or none at all) and their first bytes can be
+ * read. */
+bool aw_vector_readable(char *const *vector);
 
 /*
- * Length of a string of at most max - 1 bytes, or -1 when it is longer or cannot be read.
+ * Length of a string of at most max - 1 bytes, or -1 when it is longer or cannot be
+ * read.
  */
 long aw_string_length(struct aw_self *self, const char *text, size_t max);
 
@@ -129,6 +144,12 @@ size_t aw_cwd(struct aw_self *self, char *to, size_t size);
 
 /* The working directory has changed. */
 void aw_cwd_forget(void);
+
+/*
+ * True once the program, or a parent of it, has installed a filter of its own; self may be
+ * NULL.
+ */
+bool aw_has_own_filter(const struct aw_self *self);
 
 /* Nanoseconds of CLOCK_REALTIME. */
 uint64_t aw_now(void);

@@ -53,7 +53,8 @@ static int dial(void)
 }
 
 /* Send head and parts whole; a signal or a full buffer only delays. */
-static bool send_all(int fd, const struct aw_wire_head *head, const void *const parts[5])
+static bool send_all(
+	int fd, const struct aw_wire_head *head, const void *const parts[5])
 {
 	struct iovec iov[1 + AW_WIRE_PARTS] = {{(void *)head, sizeof(*head)}};
 	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 1 + AW_WIRE_PARTS};
@@ -120,8 +121,9 @@ static bool exchange(struct aw_wire_head *head, const void *const parts[5],
 
 bool aw_socket_hello(const char *name, struct aw_hello *ret)
 {
-	struct aw_wire_head head = {
-		.type = aw_text_equal(name, AW_HELLO_BIG) ? AW_WIRE_HELLO_BIG : AW_WIRE_HELLO};
+	struct aw_wire_head head = {.type = aw_text_equal(name, AW_HELLO_BIG)
+						    ? AW_WIRE_HELLO_BIG
+						    : AW_WIRE_HELLO};
 	struct aw_wire_answer answer;
 	int fds[2] = {-1, -1};
 
@@ -141,8 +143,8 @@ int aw_socket_again(void)
 	return exchange(&head, NULL, &answer, fds) ? fds[0] : -1;
 }
 
-bool aw_socket_ask(
-	struct aw_wire_head *head, const void *const parts[5], struct aw_wire_answer *ret)
+bool aw_socket_ask(struct aw_wire_head *head, const void *const parts[5],
+	struct aw_wire_answer *ret)
 {
 	int fds[2] = {-1, -1};
 

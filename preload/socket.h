@@ -28,7 +28,7 @@ int aw_socket_again(void);
  * Send one message with len bytes behind its header and wait for the answer; false when
  * there is nobody.
  */
-bool aw_socket_ask(
-	struct aw_wire_head *head, const void *const parts[5], struct aw_wire_answer *ret);
+bool aw_socket_ask(struct aw_wire_head *head, const void *const parts[5],
+	struct aw_wire_answer *ret);
 
 #endif

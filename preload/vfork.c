@@ -4,8 +4,9 @@
  *
  * A vfork child runs in our memory under another pid, so the shim must not take it for
  * this process.  The parent is suspended until the child is gone, so a counter in the
- * thread is enough: up before, down when the parent comes back.  The return address waits
- * in a register, since the child may overwrite the stack (as glibc's own vfork does).
+ * thread is enough: up before, down when the parent comes back.  The return address
+ * waits in a register, since the child may overwrite the stack (as glibc's own vfork
+ * does).
  */
 #include "preload/gate.h"
 #include "preload/find.h"

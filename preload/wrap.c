@@ -16,7 +16,10 @@
 #include "preload/find.h"
 
 #define A(pointer) ((long)(pointer))
-#define AW_ARGS(...) {__VA_ARGS__}
+#define AW_ARGS(...)                                                                   \
+	{                                                                              \
+		__VA_ARGS__                                                            \
+	}
 
 /* A working directory that has changed must be read again by the fast path. */
 static inline void after(int sys)
@@ -30,30 +33,32 @@ static long without_libc(int sys, const long a[6])
 {
 	if (aw_syscalls[sys].nr < 0)
 		return aw_answer(-ENOSYS);
-	return aw_answer(aw_raw6(aw_syscalls[sys].nr, a[0], a[1], a[2], a[3], a[4], a[5]));
+	return aw_answer(
+		aw_raw6(aw_syscalls[sys].nr, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
-#define AW_FN(ret, name, params, args, sys, sysargs)                                    \
-	AW_EXPORT ret name params                                                       \
-	{                                                                               \
-		const long a[6] = AW_ARGS sysargs;                                      \
-		ret(*real) params;                                                      \
-		struct aw_passage passage;                                              \
-		ret result;                                                             \
-                                                                                        \
-		if (!aw_enter(AW_FN_##name, AW_SYS_##sys, a, &passage))                 \
-			return -1;                                                      \
-		*(void **)&real = aw_real(AW_FN_##name);                                \
-		result = real ? real args : (ret)without_libc(AW_SYS_##sys, a);         \
-		aw_leave(&passage, result == -1);                                       \
-		after(AW_SYS_##sys);                                                    \
-		return result;                                                          \
+#define AW_FN(ret, name, params, args, sys, sysargs)                                   \
+	AW_EXPORT ret name params                                                      \
+	{                                                                              \
+		const long a[6] = AW_ARGS sysargs;                                     \
+		ret(*real) params;                                                     \
+		struct aw_passage passage;                                             \
+		ret result;                                                            \
+                                                                                       \
+		if (!aw_enter(AW_FN_##name, AW_SYS_##sys, a, &passage))                \
+			return -1;                                                     \
+		*(void **)&real = aw_real(AW_FN_##name);                               \
+		result = real ? real args : (ret)without_libc(AW_SYS_##sys, a);        \
+		aw_leave(&passage, result == -1);                                      \
+		after(AW_SYS_##sys);                                                   \
+		return result;                                                         \
 	}
 #include "policy/calls.def"
 
 /* --- variadic opens --- */
 
-static int open_with(enum aw_call call, int dir, const char *path, int flags, mode_t mode)
+static int open_with(
+	enum aw_call call, int dir, const char *path, int flags, mode_t mode)
 {
 	const long a[6] = {dir, A(path), flags, mode};
 	struct aw_passage passage;

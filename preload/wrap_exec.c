@@ -26,12 +26,14 @@
 /* The first bytes of a program, read through the gate; 0 when that cannot be done. */
 static size_t peek(const char *path, char *to, size_t size)
 {
+	struct aw_self *self = aw_self_if_ready();
 	long fd, n;
 
-	if (aw_work() != AW_WORK_FAST || aw_is_vfork_child() || !aw_self() ||
-		atomic_load(&atomic_load(&aw_self()->ring)->plain))
+	/* a forked child that has not said hello yet need not: the gate is there all the same */
+	if (aw_work() != AW_WORK_FAST || aw_has_own_filter(self))
 		return 0;
-	fd = aw_gated(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	fd = aw_gated(
+		__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd < 0)
 		return 0;
 	n = aw_raw(__NR_read, fd, to, size - 1);
@@ -71,7 +73,7 @@ static bool is_foreign(const char *path)
 		if (n >= 20 && memcmp(head, ELFMAG, SELFMAG) == 0) {
 			memcpy(&elf, head, 20);
 			return elf.e_ident[EI_CLASS] != ELFCLASS64 ||
-				elf.e_machine != OUR_MACHINE;
+			       elf.e_machine != OUR_MACHINE;
 		}
 		if (n < 3 || !(next = interpreter(head)))
 			return false;
@@ -111,7 +113,8 @@ AW_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 	return ret;
 }
 
-static int search(enum aw_call call, const char *file, char *const argv[], char *const envp[])
+static int search(
+	enum aw_call call, const char *file, char *const argv[], char *const envp[])
 {
 	int (*real)(const char *, char *const[], char *const[]);
 	struct aw_child_env env;
@@ -215,8 +218,8 @@ AW_EXPORT int execveat(
 	*(void **)&real = aw_real(AW_FN_execveat);
 	aw_child_env_make(envp, false, &env);
 	ret = real ? real(dir, path, argv, env.vector, how)
-		   : (int)aw_answer(aw_raw(
-			     __NR_execveat, dir, path, argv, env.vector, how));
+		   : (int)aw_answer(
+			     aw_raw(__NR_execveat, dir, path, argv, env.vector, how));
 	aw_child_env_release(&env);
 	return ret;
 }
@@ -259,8 +262,8 @@ AW_EXPORT int posix_spawnp(pid_t *pid, const char *file,
 extern char **environ __attribute__((weak));
 
 /*
- * system and popen hand the process's own environment to the shell.  When the program has
- * taken the shim out of it, it is there for the length of the call.
+ * system and popen hand the process's own environment to the shell.  When the program
+ * has taken the shim out of it, it is there for the length of the call.
  */
 struct borrowed {
 	char **before;

@@ -23,7 +23,8 @@
 extern FILE *fdopen(int, const char *) __attribute__((weak));
 extern DIR *fdopendir(int) __attribute__((weak));
 
-/* open(2) flags of an fopen mode of the plain kind; -1 for all that is libc's business. */
+/* open(2) flags of an fopen mode of the plain kind; -1 for all that is libc's business.
+ */
 static int flags_of(const char *mode)
 {
 	int flags;
@@ -159,20 +160,20 @@ AW_EXPORT FILE *tmpfile(void)
 }
 
 /* The name is only known afterwards; the pattern is what can be judged before. */
-#define MAKE_TEMP(name, params, args, sys, flags)                                       \
-	AW_EXPORT int name params                                                       \
-	{                                                                               \
-		const long a[6] = {AT_FDCWD, (long)pattern, flags, 0600};               \
-		struct aw_passage passage;                                              \
-		int(*real) params;                                                      \
-		int ret;                                                                \
-                                                                                        \
-		if (!aw_enter(AW_FN_##name, sys, a, &passage))                          \
-			return -1;                                                      \
-		*(void **)&real = aw_real(AW_FN_##name);                                \
-		ret = real args;                                                        \
-		aw_leave(&passage, ret == -1);                                          \
-		return ret;                                                             \
+#define MAKE_TEMP(name, params, args, sys, flags)                                      \
+	AW_EXPORT int name params                                                      \
+	{                                                                              \
+		const long a[6] = {AT_FDCWD, (long)pattern, flags, 0600};              \
+		struct aw_passage passage;                                             \
+		int(*real) params;                                                     \
+		int ret;                                                               \
+                                                                                       \
+		if (!aw_enter(AW_FN_##name, sys, a, &passage))                         \
+			return -1;                                                     \
+		*(void **)&real = aw_real(AW_FN_##name);                               \
+		ret = real args;                                                       \
+		aw_leave(&passage, ret == -1);                                         \
+		return ret;                                                            \
 	}
 
 #define NEW_FILE (O_RDWR | O_CREAT | O_EXCL)

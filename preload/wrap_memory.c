@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_memory.c - calls that nobody watches but that the shim has to know of: memory that
- * goes away (a path in it must give EFAULT, not a crash of ours) and filters.
+ * wrap_memory.c - calls that nobody watches but that the shim has to know of: memory
+ * that goes away (a path in it must give EFAULT, not a crash of ours) and filters.
  */
 #include <stdarg.h>
 #include <sys/mman.h>

@@ -61,9 +61,10 @@ AW_EXPORT ssize_t sendto(int fd, const void *data, size_t size, int flags,
 
 extern int pthread_setcanceltype(int, int *) __attribute__((weak));
 
-/* A message without an address is nobody's business: through the gate, still cancellable. */
-static bool send_unaddressed(int nr, int fd, const struct msghdr *message, unsigned count,
-	int flags, ssize_t *ret)
+/* A message without an address is nobody's business: through the gate, still
+ * cancellable. */
+static bool send_unaddressed(int nr, int fd, const struct msghdr *message,
+	unsigned count, int flags, ssize_t *ret)
 {
 	struct aw_self *self;
 	int type = 0;
@@ -114,10 +115,11 @@ AW_EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int fla
 	return ret;
 }
 
-AW_EXPORT int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
-	struct addrinfo **result)
+AW_EXPORT int getaddrinfo(const char *host, const char *service,
+	const struct addrinfo *hints, struct addrinfo **result)
 {
-	int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+	int (*real)(const char *, const char *, const struct addrinfo *,
+		struct addrinfo **);
 
 	if (!aw_enter_lookup(AW_FN_getaddrinfo, host, service))
 		return EAI_FAIL;

@@ -15,7 +15,8 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
-/* In a child of its own, since a filter cannot be taken off again; the errno, 0 for yes. */
+/* In a child of its own, since a filter cannot be taken off again; the errno, 0 for
+ * yes. */
 static int try_listener(unsigned flags)
 {
 	struct sock_filter code[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
@@ -38,9 +39,11 @@ static int try_listener(unsigned flags)
 static const char *reason(int err)
 {
 	if (err == EBUSY)
-		return "something outside, such as another agentwatch, already listens here";
+		return "something outside, such as another agentwatch, already listens "
+		       "here";
 	if (err == EINVAL)
-		return "the kernel has no seccomp user notification (Linux 5.14 or later)";
+		return "the kernel has no seccomp user notification (Linux 5.14 or "
+		       "later)";
 	return strerror(err);
 }
 
@@ -51,16 +54,18 @@ int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error
 	run->hybrid_flags = false;
 	run->engine = AW_PRELOAD;
 	if (wanted && strcmp(wanted, "preload") == 0)
-		return run->shim ? 0
-				 : aw_fail(err, ENOENT, "libagentwatch.so was not found");
+		return run->shim
+			       ? 0
+			       : aw_fail(err, ENOENT, "libagentwatch.so was not found");
 	failed = try_listener(SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
 	run->hybrid_flags = failed == 0;
 	if (failed == EINVAL && run->policy.mode == AW_AUDIT)
-		failed = try_listener(0); /* before 5.19 a signal may repeat a call: audit only */
+		failed = try_listener(
+			0); /* before 5.19 a signal may repeat a call: audit only */
 	if (!failed) {
 		run->engine = run->shim && !(wanted && strcmp(wanted, "kernel") == 0)
-			? AW_HYBRID
-			: AW_KERNEL;
+				      ? AW_HYBRID
+				      : AW_KERNEL;
 		if (run->engine == AW_KERNEL && wanted && strcmp(wanted, "hybrid") == 0)
 			return aw_fail(err, ENOENT, "libagentwatch.so was not found");
 		return 0;
@@ -70,9 +75,11 @@ int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error
 			reason(failed));
 	if (!run->shim)
 		return aw_fail(err, failed,
-			"no engine: %s, and libagentwatch.so was not found", reason(failed));
+			"no engine: %s, and libagentwatch.so was not found",
+			reason(failed));
 	return aw_fail(err, failed,
-		       "using engine preload, which does not see static programs and raw "
+		       "using engine preload, which does not see static programs and "
+		       "raw "
 		       "system calls: %s",
 		       reason(failed)),
 	       0;

@@ -5,9 +5,10 @@
  *   agentwatch-enter FD PATH ARG0 [ARG...]
  *
  * Reads the seccomp filter from the socket FD, installs it, tells the supervisor the
- * number of the listener's descriptor (it fetches it with pidfd_getfd(2)), waits for one
- * byte and executes PATH.  When that fails, the errno goes back over the socket; when it
- * succeeds, the socket closes by itself.  Small and static, since it runs inside walls.
+ * number of the listener's descriptor (it fetches it with pidfd_getfd(2)), waits for
+ * one byte and executes PATH.  When that fails, the errno goes back over the socket;
+ * when it succeeds, the socket closes by itself.  Small and static, since it runs
+ * inside walls.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +74,8 @@ int main(int argc, char **argv)
 		return AW_ENTER_FAILED;
 	fd = atoi(argv[1]);
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	if (read_all(fd, &order, sizeof(order)) < 0 || order.count > AW_ENTER_FILTER_MAX ||
+	if (read_all(fd, &order, sizeof(order)) < 0 ||
+		order.count > AW_ENTER_FILTER_MAX ||
 		read_all(fd, code, order.count * sizeof(code[0])) < 0)
 		return AW_ENTER_FAILED;
 	if (order.count) {

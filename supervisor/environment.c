@@ -39,7 +39,8 @@ static char *text_of(const char *name, const char *value, const char *more)
 {
 	char *text;
 
-	if (asprintf(&text, "%s=%s%s%s", name, value, more ? ":" : "", more ? more : "") < 0)
+	if (asprintf(&text, "%s=%s%s%s", name, value, more ? ":" : "",
+		    more ? more : "") < 0)
 		return NULL;
 	return text;
 }
@@ -68,7 +69,7 @@ static bool keep(const struct aw_policy *policy, const char *entry)
 	name[strcspn(name, "=")] = '\0';
 	/* ours, for this command alone: an outer session's socket is not for us */
 	return strcmp(name, "AGENTWATCH_SOCKET") != 0 &&
-		aw_policy_keeps_variable(policy, name);
+	       aw_policy_keeps_variable(policy, name);
 }
 
 static bool add_shim(const struct aw_run *run, struct vector *v)
@@ -81,11 +82,13 @@ static bool add_shim(const struct aw_run *run, struct vector *v)
 		if (strncmp(v->items[i], "LD_PRELOAD=", 11) == 0 && v->items[i][11])
 			old = v->items[i] + 11;
 	if (old && strncmp(old, run->shim, strlen(run->shim)) == 0)
-		old = old[strlen(run->shim)] == ':' ? old + strlen(run->shim) + 1 : NULL;
+		old = old[strlen(run->shim)] == ':' ? old + strlen(run->shim) + 1
+						    : NULL;
 	if (!put(v, "LD_PRELOAD", text_of("LD_PRELOAD", run->shim, old)))
 		return false;
 	return run->engine != AW_PRELOAD ||
-		put(v, "AGENTWATCH_SOCKET", text_of("AGENTWATCH_SOCKET", run->socket, NULL));
+	       put(v, "AGENTWATCH_SOCKET",
+		       text_of("AGENTWATCH_SOCKET", run->socket, NULL));
 }
 
 char **aw_run_environment(const struct aw_run *run, struct aw_error *err)

@@ -59,12 +59,14 @@ static int send_order(const struct aw_run *run, int fd, struct aw_error *err)
 		aw_filter_build(
 			atomic_load(&page->work) == AW_WORK_FAST, page->hides, &filter);
 		order.count = filter.count;
-		order.flags = run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
+		order.flags =
+			run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
 	}
 	size = order.count * sizeof(filter.code[0]);
 	if (write(fd, &order, sizeof(order)) != sizeof(order) ||
 		(size && write(fd, filter.code, size) != (ssize_t)size))
-		return aw_fail(err, errno, "talking to %s: %s", run->enter, strerror(errno));
+		return aw_fail(
+			err, errno, "talking to %s: %s", run->enter, strerror(errno));
 	return 0;
 }
 
@@ -78,7 +80,8 @@ static bool read_report(int fd, struct aw_enter_report *ret)
 	return n == sizeof(*ret);
 }
 
-/* Take the listener out of agentwatch-enter: sending it would itself be a watched call. */
+/* Take the listener out of agentwatch-enter: sending it would itself be a watched call.
+ */
 static int fetch_listener(pid_t pid, int number, struct aw_error *err)
 {
 	AW_CLOSE int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -89,7 +92,8 @@ static int fetch_listener(pid_t pid, int number, struct aw_error *err)
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
 	if (fd < 0)
 		return aw_fail(err, errno,
-			"taking over the seccomp listener (pidfd_getfd): %s", strerror(errno));
+			"taking over the seccomp listener (pidfd_getfd): %s",
+			strerror(errno));
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	return fd;
 }
@@ -109,8 +113,8 @@ static bool has_no_new_privs(pid_t pid)
 	return found;
 }
 
-static int receive_listener(const struct aw_run *run, struct aw_launched *ret,
-	struct aw_error *err)
+static int receive_listener(
+	const struct aw_run *run, struct aw_launched *ret, struct aw_error *err)
 {
 	struct aw_enter_report report;
 
@@ -118,10 +122,12 @@ static int receive_listener(const struct aw_run *run, struct aw_launched *ret,
 	if (run->engine == AW_PRELOAD)
 		return 0;
 	if (!read_report(ret->socket, &report))
-		return aw_fail(err, EPIPE, "%s ended before it had done anything", run->enter);
+		return aw_fail(
+			err, EPIPE, "%s ended before it had done anything", run->enter);
 	if (report.step != AW_ENTER_LISTENER)
 		return aw_fail(err, report.value,
-			"installing the seccomp filter: %s; --engine preload does without",
+			"installing the seccomp filter: %s; --engine preload does "
+			"without",
 			strerror(report.value));
 	ret->listener = fetch_listener(ret->pid, report.value, err);
 	ret->no_new_privs = has_no_new_privs(ret->pid);
@@ -156,7 +162,8 @@ int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error
 	close(pair[1]);
 	if (ret->pid < 0)
 		return aw_fail(err, errno, "fork: %s", strerror(errno));
-	if (send_order(run, ret->socket, err) < 0 || receive_listener(run, ret, err) < 0) {
+	if (send_order(run, ret->socket, err) < 0 ||
+		receive_listener(run, ret, err) < 0) {
 		kill(ret->pid, SIGKILL);
 		waitpid(ret->pid, NULL, 0);
 		return -1;

@@ -37,7 +37,8 @@ int main(int argc, char **argv)
 		printf("agentwatch %s\n", AW_VERSION);
 		return 0;
 	}
-	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+	if (argc == 2 &&
+		(strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		aw_help_overview();
 		return 0;
 	}

@@ -17,6 +17,7 @@
 #include <uthash.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/pidfd.h"
 #include "supervisor/shared.h"
 
 struct ring_entry {
@@ -111,16 +112,19 @@ void aw_processes_free(struct aw_processes *tree)
 
 	if (!tree)
 		return;
-	HASH_ITER(hh, tree->processes, p, next_process) {
+	HASH_ITER(hh, tree->processes, p, next_process)
+	{
 		HASH_DEL(tree->processes, p);
 		free_rings(p);
 		free(p);
 	}
-	HASH_ITER(hh, tree->threads, t, next_thread) {
+	HASH_ITER(hh, tree->threads, t, next_thread)
+	{
 		HASH_DEL(tree->threads, t);
 		free(t);
 	}
-	HASH_ITER(hh, tree->names, n, next_name) {
+	HASH_ITER(hh, tree->names, n, next_name)
+	{
 		HASH_DEL(tree->names, n);
 		free(n);
 	}
@@ -165,7 +169,7 @@ static bool has_plain_root(const struct aw_processes *tree, pid_t pid)
 	if (read_link(pid, "root", text, sizeof(text)) != 1)
 		return false;
 	return read_link(pid, "ns/mnt", text, sizeof(text)) > 0 &&
-		strcmp(text, tree->root_ns) == 0;
+	       strcmp(text, tree->root_ns) == 0;
 }
 
 static void refresh_exe(struct aw_processes *tree, struct process *p)
@@ -237,12 +241,42 @@ static time_t coarse_now(void)
 	return ts.tv_sec;
 }
 
-bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
+/* Process and parent of a thread not seen before; *ret_pidfd when it leads the process. */
+static bool introduce(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid, int *ret_pidfd)
+{
+	*ret_pidfd = aw_pidfd_open(tid);
+	if (*ret_pidfd >= 0 && aw_pidfd_parent(*ret_pidfd, ret_pid, ret_ppid))
+		return true;
+	return read_status(tid, ret_pid, ret_ppid);
+}
+
+/* Make an entry for a thread's process if there is none; NULL: it is gone. */
+static struct process *meet(
+	struct aw_processes *tree, pid_t tid, int *ret_pidfd, bool *ret_fresh)
 {
 	pid_t pid = tid, ppid = 0;
 	struct process *p;
+
+	if (!introduce(tid, &pid, &ppid, ret_pidfd))
+		return NULL;
+	if (pid != tid)
+		remember(tree, tid, pid, coarse_now());
+	p = by_pid(tree, pid);
+	if (p) /* exited: an old one whose number came back and that is not read out yet */
+		return p->exited ? NULL : p;
+	p = add(tree, pid, ppid);
+	*ret_fresh = p != NULL;
+	if (p && *ret_pidfd < 0) /* met by one of its threads */
+		*ret_pidfd = aw_pidfd_open(pid);
+	return p;
+}
+
+bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
+{
+	struct process *p;
 	struct thread *t;
 	bool fresh = false;
+	int pidfd = -1;
 
 	pthread_mutex_lock(&tree->lock);
 	p = by_pid(tree, tid);
@@ -250,24 +284,17 @@ bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
 		p = NULL;
 	if (!p && (t = by_tid(tree, tid, coarse_now())))
 		p = by_pid(tree, t->pid);
-	if (!p && read_status(tid, &pid, &ppid)) {
-		if (pid != tid)
-			remember(tree, tid, pid, coarse_now());
-		p = by_pid(tree, pid);
-		if (p && p->exited) {
-			p = NULL; /* an old one whose number came back: not read out yet */
-		} else if (!p) {
-			p = add(tree, pid, ppid);
-			fresh = p != NULL;
-		}
-	}
+	if (!p)
+		p = meet(tree, tid, &pidfd, &fresh);
 	if (p && p->who.execing)
 		refresh_exe(tree, p);
 	if (p)
 		*ret = p->who;
 	pthread_mutex_unlock(&tree->lock);
 	if (fresh && tree->born)
-		tree->born(tree->ctx, ret, (int)syscall(SYS_pidfd_open, ret->pid, 0));
+		tree->born(tree->ctx, ret, pidfd);
+	else if (pidfd >= 0)
+		close(pidfd);
 	return p != NULL;
 }
 
@@ -283,15 +310,15 @@ bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
 	return p != NULL;
 }
 
-#define WITH_PROCESS(tree, pid, body)                                                   \
-	do {                                                                            \
-		struct process *p_;                                                     \
-		pthread_mutex_lock(&(tree)->lock);                                      \
-		p_ = by_pid(tree, pid);                                                 \
-		if (p_) {                                                               \
-			body;                                                           \
-		}                                                                       \
-		pthread_mutex_unlock(&(tree)->lock);                                    \
+#define WITH_PROCESS(tree, pid, body)                                                  \
+	do {                                                                           \
+		struct process *p_;                                                    \
+		pthread_mutex_lock(&(tree)->lock);                                     \
+		p_ = by_pid(tree, pid);                                                \
+		if (p_) {                                                              \
+			body;                                                          \
+		}                                                                      \
+		pthread_mutex_unlock(&(tree)->lock);                                   \
 	} while (0)
 
 void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim)
@@ -299,17 +326,17 @@ void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state 
 	WITH_PROCESS(tree, pid, p_->who.execing = true; p_->who.shim = shim);
 }
 
-void aw_processes_set_shim(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim)
+void aw_processes_set_shim(
+	struct aw_processes *tree, pid_t pid, enum aw_shim_state shim)
 {
 	WITH_PROCESS(tree, pid, p_->who.shim = shim);
 }
 
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid)
 {
-	WITH_PROCESS(
-		tree, pid, p_->who.filtered = true;
-		for (struct ring_entry *r = p_->rings; r; r = r->next)
-			atomic_store(&r->reader.ring->plain, 1));
+	WITH_PROCESS(tree, pid, p_->who.filtered = true;
+		     for (struct ring_entry *r = p_->rings; r; r = r->next)
+			     atomic_store(&r->reader.ring->plain, 1));
 }
 
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid)
@@ -317,7 +344,8 @@ void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid)
 	WITH_PROCESS(tree, pid, p_->who.plain_root = false);
 }
 
-int aw_processes_add_ring(struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size)
+int aw_processes_add_ring(
+	struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size)
 {
 	struct ring_entry *entry = calloc(1, sizeof(*entry));
 	int ret = -1;
@@ -326,8 +354,8 @@ int aw_processes_add_ring(struct aw_processes *tree, pid_t pid, struct aw_ring *
 		return -1;
 	entry->reader = (struct aw_reader){.ring = ring, .size = size};
 	WITH_PROCESS(tree, pid, entry->next = p_->rings; p_->rings = entry;
-		p_->who.shim = AW_SHIM_READY; atomic_store(&ring->plain, p_->who.filtered);
-		ret = 0);
+		     p_->who.shim = AW_SHIM_READY;
+		     atomic_store(&ring->plain, p_->who.filtered); ret = 0);
 	if (ret < 0)
 		free(entry);
 	return ret;
@@ -342,7 +370,8 @@ static void forget_threads(struct aw_processes *tree, pid_t pid)
 {
 	struct thread *t, *next;
 
-	HASH_ITER(hh, tree->threads, t, next) {
+	HASH_ITER(hh, tree->threads, t, next)
+	{
 		if (t->pid == pid) {
 			HASH_DEL(tree->threads, t);
 			free(t);
@@ -359,7 +388,8 @@ static pid_t *list_pids(struct aw_processes *tree, size_t *ret_count)
 
 	pthread_mutex_lock(&tree->lock);
 	pids = calloc(HASH_COUNT(tree->processes) + 1, sizeof(*pids));
-	HASH_ITER(hh, tree->processes, p, next) {
+	HASH_ITER(hh, tree->processes, p, next)
+	{
 		if (pids && (p->rings || p->exited))
 			pids[n++] = p->who.pid;
 	}
@@ -368,7 +398,8 @@ static pid_t *list_pids(struct aw_processes *tree, size_t *ret_count)
 	return pids;
 }
 
-bool aw_processes_visit(struct aw_processes *tree, const struct aw_processes_visitor *visitor)
+bool aw_processes_visit(
+	struct aw_processes *tree, const struct aw_processes_visitor *visitor)
 {
 	bool busy = false;
 	size_t count;
@@ -390,7 +421,8 @@ bool aw_processes_visit(struct aw_processes *tree, const struct aw_processes_vis
 		if (!p)
 			continue;
 		for (struct ring_entry *r = rings; r; r = r->next)
-			busy |= visitor->on_ring(visitor->ctx, &who, &r->reader, exited);
+			busy |= visitor->on_ring(
+				visitor->ctx, &who, &r->reader, exited);
 		if (!exited)
 			continue;
 		visitor->on_exit(visitor->ctx, &who, p->status);
@@ -411,7 +443,8 @@ size_t aw_processes_alive(struct aw_processes *tree, pid_t *ret, size_t max)
 	size_t n = 0;
 
 	pthread_mutex_lock(&tree->lock);
-	HASH_ITER(hh, tree->processes, p, next) {
+	HASH_ITER(hh, tree->processes, p, next)
+	{
 		if (!p->exited && n < max)
 			ret[n++] = p->who.pid;
 	}

@@ -3,8 +3,8 @@
  * processes.h - the watched processes.
  *
  * Entries are made when a process is first heard of (an exec, a hello, a notified call)
- * and go when it has exited and its ring is empty.  All functions take the tree's lock and
- * hand out copies; program names are interned and live as long as the tree.
+ * and go when it has exited and its ring is empty.  All functions take the tree's lock
+ * and hand out copies; program names are interned and live as long as the tree.
  */
 #ifndef AW_SUPERVISOR_PROCESSES_H
 #define AW_SUPERVISOR_PROCESSES_H
@@ -17,11 +17,11 @@
 
 /* What is expected of the shim in a process. */
 enum aw_shim_state {
-	AW_SHIM_NONE,     /* nothing: static, foreign, set-id, or no shim in this engine */
+	AW_SHIM_NONE, /* nothing: static, foreign, set-id, or no shim in this engine */
 	AW_SHIM_EXPECTED, /* a dynamic program has just been started */
 	AW_SHIM_LOADING,  /* its loader has opened the shim */
-	AW_SHIM_READY,    /* it has said hello */
-	AW_SHIM_LOST,     /* it went on without; said once */
+	AW_SHIM_READY,	  /* it has said hello */
+	AW_SHIM_LOST,	  /* it went on without; said once */
 };
 
 /* One process, as a copy. */
@@ -30,8 +30,8 @@ struct aw_who {
 	const char *exe; /* interned */
 	enum aw_shim_state shim;
 	bool plain_root; /* its root and mount namespace are ours */
-	bool filtered;   /* it, or an ancestor, has installed a filter of its own */
-	bool execing;    /* an exec is under way: exe may be old */
+	bool filtered;	 /* it, or an ancestor, has installed a filter of its own */
+	bool execing;	 /* an exec is under way: exe may be old */
 };
 
 struct aw_processes;
@@ -51,29 +51,34 @@ bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
 
 /* It is about to become another program. */
 void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim);
-void aw_processes_set_shim(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim);
+void aw_processes_set_shim(
+	struct aw_processes *tree, pid_t pid, enum aw_shim_state shim);
 
 /* From now on it has a filter of its own / another root; children inherit the first. */
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid);
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid);
 
 /* A ring of this process; several may exist, the tree owns them. */
-int aw_processes_add_ring(struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size);
+int aw_processes_add_ring(
+	struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size);
 
-/* It is gone: status as wait(2) has it, or -1. The entry stays until its rings are read. */
+/* It is gone: status as wait(2) has it, or -1. The entry stays until its rings are
+ * read. */
 void aw_processes_exited(struct aw_processes *tree, pid_t pid, int status);
 
 /*
- * One ring or one exited process at a time, for the drainer alone: calls on_ring for each
- * ring (true: it had something), then on_exit for each process that has exited, whose
- * entry and rings are released afterwards.  Returns whether anything was done.
+ * One ring or one exited process at a time, for the drainer alone: calls on_ring for
+ * each ring (true: it had something), then on_exit for each process that has exited,
+ * whose entry and rings are released afterwards.  Returns whether anything was done.
  */
 struct aw_processes_visitor {
-	bool (*on_ring)(void *ctx, const struct aw_who *who, struct aw_reader *reader, bool last);
+	bool (*on_ring)(void *ctx, const struct aw_who *who, struct aw_reader *reader,
+		bool last);
 	void (*on_exit)(void *ctx, const struct aw_who *who, int status);
 	void *ctx;
 };
-bool aw_processes_visit(struct aw_processes *tree, const struct aw_processes_visitor *visitor);
+bool aw_processes_visit(
+	struct aw_processes *tree, const struct aw_processes_visitor *visitor);
 
 /* Every process known to be alive, at most max; returns how many. */
 size_t aw_processes_alive(struct aw_processes *tree, pid_t *ret, size_t max);

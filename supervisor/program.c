@@ -18,16 +18,20 @@
 #define OUR_MACHINE EM_AARCH64
 #endif
 
-static enum aw_program_kind elf_kind(int fd, const Elf64_Ehdr *elf)
+enum { HEAD = 2048 }; /* program headers follow the file header at once, in practice */
+
+static enum aw_program_kind elf_kind(int fd, const Elf64_Ehdr *elf, const char *head, size_t n)
 {
 	Elf64_Phdr header;
 
 	if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != OUR_MACHINE)
 		return AW_PROGRAM_FOREIGN;
 	for (int i = 0; i < elf->e_phnum && i < 64; i++) {
-		off_t at = (off_t)(elf->e_phoff + (uint64_t)i * elf->e_phentsize);
+		uint64_t at = elf->e_phoff + (uint64_t)i * elf->e_phentsize;
 
-		if (pread(fd, &header, sizeof(header), at) != sizeof(header))
+		if (at <= n && n - at >= sizeof(header))
+			memcpy(&header, head + at, sizeof(header));
+		else if (pread(fd, &header, sizeof(header), (off_t)at) != sizeof(header))
 			return AW_PROGRAM_UNKNOWN;
 		if (header.p_type == PT_INTERP)
 			return AW_PROGRAM_DYNAMIC;
@@ -48,7 +52,7 @@ static char *interpreter(char *line)
 static void inspect(const char *path, struct aw_program *ret, int depth)
 {
 	union {
-		char text[260];
+		char text[HEAD];
 		Elf64_Ehdr elf;
 	} head;
 	AW_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -68,12 +72,13 @@ static void inspect(const char *path, struct aw_program *ret, int depth)
 			inspect(next, ret, depth + 1);
 		return;
 	}
-	if ((size_t)n < sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG) != 0)
+	if ((size_t)n < sizeof(head.elf) ||
+		memcmp(head.elf.e_ident, ELFMAG, SELFMAG) != 0)
 		return;
-	ret->kind = elf_kind(fd, &head.elf);
+	ret->kind = elf_kind(fd, &head.elf, head.text, (size_t)n);
 	ret->privileged = (st.st_mode & S_ISUID) ||
-		(st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
-		fgetxattr(fd, "security.capability", NULL, 0) > 0;
+			  (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
+			  fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
 void aw_program_inspect(const char *path, struct aw_program *ret)

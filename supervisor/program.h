@@ -16,7 +16,8 @@ enum aw_program_kind {
 
 struct aw_program {
 	enum aw_program_kind kind; /* of the interpreter, for a script */
-	bool privileged; /* set-id bits or file capabilities: loaders ignore LD_PRELOAD */
+	bool privileged; /* set-id bits or file capabilities: loaders ignore LD_PRELOAD
+			  */
 };
 
 /* path is absolute and resolved. */

@@ -22,8 +22,10 @@ static const struct aw_option options[] = {
 		"audit: log what would be denied; enforce: deny it"},
 	{"policy", 'p', AW_OPT_LIST, FIELD(policies), "FILE", NULL,
 		"one more policy layer on top; may be repeated"},
-	{"runner", 0, AW_OPT_STRING, FIELD(runner), "NAME", NULL, "the wall around the command"},
-	{"engine", 0, AW_OPT_CHOICE, FIELD(engine), "ENGINE", "auto|hybrid|kernel|preload",
+	{"runner", 0, AW_OPT_STRING, FIELD(runner), "NAME", NULL,
+		"the wall around the command"},
+	{"engine", 0, AW_OPT_CHOICE, FIELD(engine), "ENGINE",
+		"auto|hybrid|kernel|preload",
 		"how calls are seen; auto takes the best that works here"},
 	{"verdicts", 0, AW_OPT_CHOICE, FIELD(verdicts), "WHERE", "local|ask",
 		"local: decided in the process where possible; ask: by the supervisor"},
@@ -33,26 +35,30 @@ static const struct aw_option options[] = {
 		"the agent's name; default: the command's base name"},
 	{"log", 'l', AW_OPT_STRING, FIELD(log), "FILE|-|none", NULL,
 		"where events go; default: events.jsonl in the session's folder"},
-	{"session", 's', AW_OPT_STRING, FIELD(session), "NAME", NULL, "name of the session"},
+	{"session", 's', AW_OPT_STRING, FIELD(session), "NAME", NULL,
+		"name of the session"},
 	{"require", 0, AW_OPT_CHOICE, FIELD(require), "STRENGTH", "kernel|supervisor",
 		"refuse to start when a rule is held by less"},
-	{"on-missing-runner", 0, AW_OPT_CHOICE, FIELD(on_missing_runner), "WHAT", "fail|exec",
-		"when the runner is not there: fail, or go on with exec"},
-	{"quiet", 'q', AW_OPT_FLAG, FIELD(quiet), NULL, NULL, "no summary line at the end"},
+	{"on-missing-runner", 0, AW_OPT_CHOICE, FIELD(on_missing_runner), "WHAT",
+		"fail|exec", "when the runner is not there: fail, or go on with exec"},
+	{"quiet", 'q', AW_OPT_FLAG, FIELD(quiet), NULL, NULL,
+		"no summary line at the end"},
 	{"keep-descendants", 0, AW_OPT_FLAG, FIELD(keep_descendants), NULL, NULL,
 		"let processes that outlive the command go on, still watched"},
 };
 
-/* Every runner that the policy language knows; requirements of names, not of presence. */
+/* Every runner that the policy language knows; requirements of names, not of presence.
+ */
 static const char *const runners[] = {"exec", "landlock", "bwrap", "firejail", "docker",
 	"podman", "user", "sandbox-exec", "restricted-token"};
 
 static int check_runner(struct aw_run *run, const char *name, struct aw_error *err)
 {
-	const char *missing = run->options.on_missing_runner ? run->options.on_missing_runner
-		: run->policy.on_missing_runner              ? run->policy.on_missing_runner
-		: run->policy.mode == AW_ENFORCE             ? "fail"
-							     : "exec";
+	const char *missing =
+		run->options.on_missing_runner	 ? run->options.on_missing_runner
+		: run->policy.on_missing_runner	 ? run->policy.on_missing_runner
+		: run->policy.mode == AW_ENFORCE ? "fail"
+						 : "exec";
 	bool known = false;
 
 	if (!name || strcmp(name, "exec") == 0)
@@ -61,15 +67,18 @@ static int check_runner(struct aw_run *run, const char *name, struct aw_error *e
 		known |= strcmp(name, runners[i]) == 0;
 	if (!known)
 		return aw_fail(err, EINVAL,
-			"runner '%s' is not known; it is one of exec, landlock, bwrap, firejail, "
+			"runner '%s' is not known; it is one of exec, landlock, bwrap, "
+			"firejail, "
 			"docker, podman, user, sandbox-exec, restricted-token",
 			name);
 	if (strcmp(missing, "exec") != 0)
 		return aw_fail(err, ENOTSUP,
-			"runner '%s' is not available in this version; use --runner exec, or "
+			"runner '%s' is not available in this version; use --runner "
+			"exec, or "
 			"--on-missing-runner exec to go on without a wall",
 			name);
-	aw_say("runner '%s' is not available in this version; going on with exec, without a "
+	aw_say("runner '%s' is not available in this version; going on with exec, "
+	       "without a "
 	       "wall",
 		name);
 	return 0;
@@ -80,7 +89,8 @@ static int check_strength(const struct aw_run *run, struct aw_error *err)
 	if (!run->options.require)
 		return 0;
 	return aw_fail(err, ENOTSUP,
-		"--require %s: with runner exec every rule is held by %s at best; nothing was "
+		"--require %s: with runner exec every rule is held by %s at best; "
+		"nothing was "
 		"started",
 		run->options.require,
 		run->engine == AW_PRELOAD ? "the shim" : "the supervisor (raced)");
@@ -89,7 +99,8 @@ static int check_strength(const struct aw_run *run, struct aw_error *err)
 /* Beside the program, or where `make install` puts it; NULL when it is in neither. */
 static char *find_part(const char *name)
 {
-	static const char *const places[] = {"", "../lib/agentwatch/", "../libexec/agentwatch/"};
+	static const char *const places[] = {
+		"", "../lib/agentwatch/", "../libexec/agentwatch/"};
 	char self[4096], *path = NULL, *real;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -124,11 +135,11 @@ static int find_program(const char *name, char **ret, struct aw_error *err)
 	if (strchr(name, '/')) {
 		*ret = strdup(name);
 		if (access(name, F_OK) == 0)
-			return is_program(name)
-				? 0
-				: (aw_fail(err, EACCES, "cannot execute '%s': %s", name,
-					   strerror(EACCES)),
-					  AW_RUN_NOT_EXECUTABLE);
+			return is_program(name) ? 0
+						: (aw_fail(err, EACCES,
+							   "cannot execute '%s': %s",
+							   name, strerror(EACCES)),
+							  AW_RUN_NOT_EXECUTABLE);
 		aw_fail(err, errno, "command '%s' was not found: %s", name,
 			strerror(errno));
 		return AW_RUN_NOT_FOUND;
@@ -137,7 +148,8 @@ static int find_program(const char *name, char **ret, struct aw_error *err)
 		size_t len = strcspn(at, ":");
 		char *candidate = NULL;
 
-		if (asprintf(&candidate, "%.*s/%s", len ? (int)len : 1, len ? at : ".", name) < 0)
+		if (asprintf(&candidate, "%.*s/%s", len ? (int)len : 1, len ? at : ".",
+			    name) < 0)
 			break;
 		if (is_program(candidate)) {
 			*ret = candidate;
@@ -148,7 +160,8 @@ static int find_program(const char *name, char **ret, struct aw_error *err)
 		at = at[len] ? at + len + 1 : NULL;
 	}
 	if (seen)
-		return aw_fail(err, EACCES, "cannot execute '%s': %s", name, strerror(EACCES)),
+		return aw_fail(err, EACCES, "cannot execute '%s': %s", name,
+			       strerror(EACCES)),
 		       AW_RUN_NOT_EXECUTABLE;
 	aw_fail(err, ENOENT, "command '%s' was not found in PATH", name);
 	return AW_RUN_NOT_FOUND;
@@ -159,7 +172,8 @@ int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
 	const char *mode = run->options.mode;
 	struct aw_diagnostics problems = {.count = 0};
 	int failed = aw_policy_load(run->layers.sources, run->layers.count,
-		&run->layers.variables, mode && strcmp(mode, "enforce") == 0 ? AW_ENFORCE : AW_AUDIT,
+		&run->layers.variables,
+		mode && strcmp(mode, "enforce") == 0 ? AW_ENFORCE : AW_AUDIT,
 		mode != NULL, ret, &problems);
 
 	for (size_t i = 0; i < problems.count; i++) {
@@ -208,15 +222,19 @@ static int open_log(struct aw_run *run, struct aw_error *err)
 		return 0;
 	if (log && strcmp(log, "-") == 0) {
 		run->log_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return run->log_fd >= 0 ? 0 : aw_fail(err, errno, "writing to standard output: %s",
-						      strerror(errno));
+		return run->log_fd >= 0
+			       ? 0
+			       : aw_fail(err, errno, "writing to standard output: %s",
+					 strerror(errno));
 	}
 	path = log ? strdup(log) : aw_session_path(run->session, "events.jsonl");
 	if (!path)
 		return aw_fail(err, ENOMEM, "naming the log");
-	run->log_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	run->log_fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
 	if (run->log_fd < 0)
-		return aw_fail(err, errno, "opening the log %s: %s", path, strerror(errno));
+		return aw_fail(
+			err, errno, "opening the log %s: %s", path, strerror(errno));
 	return 0;
 }
 
@@ -268,12 +286,15 @@ static int name_socket(struct aw_run *run, struct aw_error *err)
 	if (run->engine != AW_PRELOAD)
 		return 0;
 	len = strlen(run->session->control);
-	if (len < 8 || asprintf(&run->socket, "%.*s.ask", (int)(strrchr(run->session->control, '.') -
-				run->session->control), run->session->control) < 0)
+	if (len < 8 || asprintf(&run->socket, "%.*s.ask",
+			       (int)(strrchr(run->session->control, '.') -
+				       run->session->control),
+			       run->session->control) < 0)
 		return aw_fail(err, ENOMEM, "naming the session's socket");
 	if (strlen(run->socket) >= 108)
-		return aw_fail(err, ENAMETOOLONG, "%s is too long for a socket; set "
-						  "XDG_RUNTIME_DIR to a shorter one",
+		return aw_fail(err, ENAMETOOLONG,
+			"%s is too long for a socket; set "
+			"XDG_RUNTIME_DIR to a shorter one",
 			run->socket);
 	return 0;
 }
@@ -322,11 +343,13 @@ static int run_main(int argc, char **argv)
 	bool help = false;
 	int first, failed;
 
-	first = aw_options_parse(&aw_command_run, argc, argv, &run.options, &help, &err);
+	first = aw_options_parse(
+		&aw_command_run, argc, argv, &run.options, &help, &err);
 	if (help)
 		return 0;
 	if (first >= 0 && !argv[first])
-		first = aw_fail(&err, EINVAL, "no command; say agentwatch run -- COMMAND [ARG...]");
+		first = aw_fail(&err, EINVAL,
+			"no command; say agentwatch run -- COMMAND [ARG...]");
 	if (first < 0) {
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
@@ -368,11 +391,15 @@ const struct aw_command aw_command_run = {
 	.name = "run",
 	.arguments = "[--] COMMAND [ARG...]",
 	.brief = "run a command under watch",
-	.details = "Runs COMMAND with every open, exec, connect and spawn in it and in all its\n"
-		   "descendants judged by the policy and written to the session's log.\n\n"
-		   "Exit status: the command's own, 128+N when signal N ended it; 125 when\n"
-		   "agentwatch failed before the command started, 126 when it could not be\n"
-		   "executed, 127 when it was not found.",
+	.details =
+		"Runs COMMAND with every open, exec, connect and spawn in it and in "
+		"all its\n"
+		"descendants judged by the policy and written to the session's log.\n\n"
+		"Exit status: the command's own, 128+N when signal N ended it; 125 "
+		"when\n"
+		"agentwatch failed before the command started, 126 when it could not "
+		"be\n"
+		"executed, 127 when it was not found.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.main = run_main,

@@ -3,9 +3,9 @@
  * run.h - one `agentwatch run`, from options to the running session.
  *
  * The invoked process becomes the front: it stays in the caller's process group, passes
- * signals on and returns the command's status.  Its child is the service, which forks the
- * command and watches it.  The front holds a duplicate of the seccomp listener, so that
- * watched calls are still answered when the service is killed.
+ * signals on and returns the command's status.  Its child is the service, which forks
+ * the command and watches it.  The front holds a duplicate of the seccomp listener, so
+ * that watched calls are still answered when the service is killed.
  */
 #ifndef AW_SUPERVISOR_RUN_H
 #define AW_SUPERVISOR_RUN_H
@@ -26,7 +26,8 @@ enum { AW_RUN_FAILED = 125, AW_RUN_NOT_EXECUTABLE = 126, AW_RUN_NOT_FOUND = 127 
 
 /* What the command line says; strings are borrowed. */
 struct aw_run_options {
-	const char *mode, *runner, *engine, *workspace, *agent, *log, *session, *require;
+	const char *mode, *runner, *engine, *workspace, *agent, *log, *session,
+		*require;
 	const char *on_missing_runner, *verdicts;
 	struct aw_string_list policies;
 	bool quiet, keep_descendants;
@@ -34,31 +35,32 @@ struct aw_run_options {
 
 struct aw_run {
 	struct aw_run_options options;
-	char **command;       /* argv of the command, borrowed */
-	char *program;        /* its path; owned */
-	char *workspace;      /* owned */
+	char **command;	 /* argv of the command, borrowed */
+	char *program;	 /* its path; owned */
+	char *workspace; /* owned */
 	struct aw_layers layers;
-	char *shim;           /* owned; NULL without */
-	char *enter;          /* owned */
+	char *shim;  /* owned; NULL without */
+	char *enter; /* owned */
 	struct aw_policy policy;
 	struct aw_session *session;
 	struct aw_shared shared;
-	char *socket;         /* preload engine; owned, or NULL */
+	char *socket; /* preload engine; owned, or NULL */
 	enum aw_engine engine;
 	int log_fd;
 	bool hybrid_flags; /* WAIT_KILLABLE_RECV is there */
 	pid_t front, front_group;
-	sigset_t mask;           /* the caller's, for the command */
-	struct rlimit files;     /* the caller's RLIMIT_NOFILE, for the command */
+	sigset_t mask;	     /* the caller's, for the command */
+	struct rlimit files; /* the caller's RLIMIT_NOFILE, for the command */
 };
 
 /* Front and service talk in these. */
 enum aw_news_kind {
-	AW_NEWS_STARTED, /* service: value is the command's pid; the listener comes along */
+	AW_NEWS_STARTED, /* service: value is the command's pid; the listener comes
+			    along */
 	AW_NEWS_STOPPED, /* service: the command was stopped by signal value */
-	AW_NEWS_ENDED,   /* service: value is the exit status for run */
-	AW_NEWS_SIGNAL,  /* front: send signal value to the command */
-	AW_NEWS_RELOAD,  /* front */
+	AW_NEWS_ENDED,	 /* service: value is the exit status for run */
+	AW_NEWS_SIGNAL,	 /* front: send signal value to the command */
+	AW_NEWS_RELOAD,	 /* front */
 };
 
 struct aw_news {
@@ -66,8 +68,8 @@ struct aw_news {
 };
 
 /*
- * Read the policy files of this run into *ret; problems are printed on stderr and make -1
- * when one of them is an error.
+ * Read the policy files of this run into *ret; problems are printed on stderr and make
+ * -1 when one of them is an error.
  */
 int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret);
 
@@ -84,7 +86,8 @@ char **aw_run_environment(const struct aw_run *run, struct aw_error *err);
 /* Fork the service and stay in front of it; the exit status of run. */
 int aw_front(struct aw_run *run);
 
-/* The service: does not return before the session is over. news: socket to the front. */
+/* The service: does not return before the session is over. news: socket to the front.
+ */
 int aw_service(struct aw_run *run, int news);
 
 /*

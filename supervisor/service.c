@@ -17,18 +17,9 @@
 #include "supervisor/audit/drain.h"
 #include "supervisor/control.h"
 #include "supervisor/kernel/notify.h"
+#include "supervisor/pidfd.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
-
-#ifndef PIDFD_GET_INFO
-struct pidfd_info {
-	uint64_t mask, cgroupid;
-	uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
-	int32_t exit_code;
-};
-#define PIDFD_GET_INFO _IOWR(0xFF, 11, struct pidfd_info)
-#define PIDFD_INFO_EXIT (1UL << 3)
-#endif
 
 enum { NOTIFY_THREADS = 3, GRACE_MS = 2000 };
 
@@ -100,7 +91,8 @@ static int reload(struct service *s, char *text, size_t size)
 	atomic_store(&old->page->stale, 1);
 	snprintf(text, size, "the policy was read again%s",
 		fresh->page->hides && !s->watch.hides
-			? "; its hide rules hold for opens only, since metadata was not "
+			? "; its hide rules hold for opens only, since metadata was "
+			  "not "
 			  "watched from the start"
 			: "");
 	say_policy(s, text);
@@ -178,26 +170,12 @@ static void reap(struct service *s)
 	s->orphans = !(pid < 0 && errno == ECHILD);
 }
 
-/* Linux 6.15 remembers how a process ended even when its parent has waited for it. */
-static int exit_status(int pidfd)
-{
-	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
-
-	if (ioctl(pidfd, PIDFD_GET_INFO, &info) < 0 || !(info.mask & PIDFD_INFO_EXIT))
-		return -1;
-	return info.exit_code;
-}
-
 static void on_pidfd(struct service *s, uint64_t data)
 {
 	int pidfd = (int)(uint32_t)data;
 	pid_t pid = (pid_t)(data >> 32);
-	struct aw_who who;
 
-	/* our own children are waited for: their status comes from there */
-	if (pid == s->command || !aw_processes_peek(s->watch.tree, pid, &who))
-		who.ppid = getpid();
-	aw_processes_exited(s->watch.tree, pid, exit_status(pidfd));
+	aw_processes_exited(s->watch.tree, pid, aw_pidfd_status(pidfd));
 	epoll_ctl(s->watch.pidfds, EPOLL_CTL_DEL, pidfd, NULL);
 	close(pidfd);
 }
@@ -282,9 +260,8 @@ static void write_summary(struct service *s)
 	event.extra = extra;
 	aw_watch_log(&s->watch, &event);
 	aw_watch_flush(&s->watch);
-	if (!s->run->options.quiet &&
-		aw_summary_line(counts, s->run->policy.mode, s->run->session->id, line,
-			sizeof(line)))
+	if (!s->run->options.quiet && aw_summary_line(counts, s->run->policy.mode,
+					      s->run->session->id, line, sizeof(line)))
 		aw_say("%s", line);
 }
 
@@ -332,7 +309,8 @@ static int set_up_loop(struct service *s, struct aw_error *err)
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0 || add_to_loop(s, s->signals, WAIT_SIGNALS) < 0 ||
 		add_to_loop(s, s->news, WAIT_NEWS) < 0)
-		return aw_fail(err, errno, "starting the supervisor: %s", strerror(errno));
+		return aw_fail(
+			err, errno, "starting the supervisor: %s", strerror(errno));
 	if (aw_control_open(s->run->session->control, &s->control, err) < 0)
 		return -1;
 	return add_to_loop(s, aw_control_fd(s->control), WAIT_CONTROL);
@@ -347,7 +325,8 @@ static int start(struct service *s, struct aw_error *err)
 	int failed;
 
 	if (s->run->engine == AW_PRELOAD &&
-		aw_socket_service_start(&s->watch, s->run->socket, &s->sockets, err) < 0)
+		aw_socket_service_start(&s->watch, s->run->socket, &s->sockets, err) <
+			0)
 		return AW_RUN_FAILED;
 	if (aw_launch(s->run, &launched, err) < 0)
 		return AW_RUN_FAILED;

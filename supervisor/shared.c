@@ -24,7 +24,8 @@ static const uint32_t gate[] = {0xd4000001, 0xd65f03c0};
 
 static int make_memfd(const char *name, size_t size, struct aw_error *err)
 {
-	AW_CLOSE int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+	AW_CLOSE int fd =
+		memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
 
 	if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
 		fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -36,7 +37,8 @@ static int make_memfd(const char *name, size_t size, struct aw_error *err)
 	return aw_take_fd(&fd);
 }
 
-static int write_at(int fd, off_t at, const void *bytes, size_t len, struct aw_error *err)
+static int write_at(
+	int fd, off_t at, const void *bytes, size_t len, struct aw_error *err)
 {
 	const char *from = bytes;
 
@@ -46,7 +48,8 @@ static int write_at(int fd, off_t at, const void *bytes, size_t len, struct aw_e
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return aw_fail(err, errno, "filling a memfd: %s", strerror(errno));
+			return aw_fail(
+				err, errno, "filling a memfd: %s", strerror(errno));
 		from += n;
 		at += n;
 		len -= (size_t)n;
@@ -64,7 +67,8 @@ static void fill_page(
 	page->hides = facts->hides;
 	page->image_size = image_size;
 	snprintf(page->shim, sizeof(page->shim), "%s", facts->shim);
-	snprintf(page->socket, sizeof(page->socket), "%s", facts->socket ? facts->socket : "");
+	snprintf(page->socket, sizeof(page->socket), "%s",
+		facts->socket ? facts->socket : "");
 	snprintf(page->session, sizeof(page->session), "%s", facts->session);
 	atomic_store(&page->generation, 1);
 	atomic_store(&page->work, facts->work);
@@ -83,10 +87,12 @@ int aw_shared_create(const struct aw_shared_facts *facts, const void *image,
 		return -1;
 	page = mmap(NULL, AW_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
-		return aw_fail(err, errno, "mapping the control page: %s", strerror(errno));
+		return aw_fail(
+			err, errno, "mapping the control page: %s", strerror(errno));
 	fill_page(page, facts, image_size);
 	if (fcntl(fd, F_ADD_SEALS,
-		    F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
+		    F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) <
+		0) {
 		aw_fail(err, errno, "sealing the session memory: %s", strerror(errno));
 		munmap(page, AW_PAGE_SIZE);
 		return -1;
@@ -121,7 +127,8 @@ int aw_ring_create(uint32_t size, int owner, struct aw_ring **ret_ring, int *ret
 		return -1;
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return aw_fail(err, errno, "sealing a ring: %s", strerror(errno));
-	ring = mmap(NULL, AW_RING_HEADER + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ring = mmap(
+		NULL, AW_RING_HEADER + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (ring == MAP_FAILED)
 		return aw_fail(err, errno, "mapping a ring: %s", strerror(errno));
 	ring->magic = AW_RING_MAGIC;

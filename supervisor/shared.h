@@ -2,8 +2,8 @@
 /*
  * shared.h - the memory that the supervisor shares with watched processes.
  *
- * Both memfds are sealed before a target gets hold of them: a target that could shrink one
- * would kill its reader with SIGBUS (memfd_create(2), "File sealing").
+ * Both memfds are sealed before a target gets hold of them: a target that could shrink
+ * one would kill its reader with SIGBUS (memfd_create(2), "File sealing").
  */
 #ifndef AW_SUPERVISOR_SHARED_H
 #define AW_SUPERVISOR_SHARED_H
@@ -17,7 +17,7 @@
 
 /* The session memfd; page.h says what is where. */
 struct aw_shared {
-	int fd;               /* for targets; owned */
+	int fd;		      /* for targets; owned */
 	struct aw_page *page; /* our writable mapping of the first page; owned */
 };
 

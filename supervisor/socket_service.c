@@ -72,7 +72,8 @@ static bool read_question(struct aw_socket_service *service, int fd, struct ques
 		return false;
 	if (aw_wire_check(&q->head, &size, &err) < 0) {
 		aw_watch_warn(service->watch, &q->who, "wire",
-			"process %d sent %s; it was not answered", q->who.pid, err.text);
+			"process %d sent %s; it was not answered", q->who.pid,
+			err.text);
 		return false;
 	}
 	q->bytes = malloc(size + 1);
@@ -85,7 +86,8 @@ static bool read_question(struct aw_socket_service *service, int fd, struct ques
 	return true;
 }
 
-static void reply(int fd, const struct aw_wire_answer *answer, const int *fds, int count)
+static void reply(
+	int fd, const struct aw_wire_answer *answer, const int *fds, int count)
 {
 	union {
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
@@ -114,8 +116,8 @@ static void greet(struct aw_watch *watch, int fd, const struct question *q)
 	AW_CLOSE int ring_fd = -1;
 	struct aw_ring *ring;
 
-	if (aw_watch_hello(
-		    watch, &q->who, q->head.type == AW_WIRE_HELLO_BIG, &ring_fd, &ring) < 0)
+	if (aw_watch_hello(watch, &q->who, q->head.type == AW_WIRE_HELLO_BIG, &ring_fd,
+		    &ring) < 0)
 		return;
 	reply(fd, &answer, (int[]){ring_fd, atomic_load(&watch->shared)->fd}, 2);
 	if (!first)
@@ -133,8 +135,8 @@ static void decide_address(struct aw_watch *watch, const struct question *q, cha
 	struct aw_address to;
 
 	memset(&any, 0, sizeof(any));
-	memcpy(&any, part->bytes, part->len < sizeof(any.storage) ? part->len
-								   : sizeof(any.storage));
+	memcpy(&any, part->bytes,
+		part->len < sizeof(any.storage) ? part->len : sizeof(any.storage));
 	aw_address_describe(&any, part->len, event->path, text, size, &to, event);
 	event->path = (struct aw_text){NULL, 0};
 	aw_image_decide_address(
@@ -142,8 +144,8 @@ static void decide_address(struct aw_watch *watch, const struct question *q, cha
 }
 
 /* argv as it came: strings with their terminators, one behind the other. */
-static size_t split_vector(const struct aw_text *block, struct aw_text **ret_texts,
-	const char ***ret_argv)
+static size_t split_vector(
+	const struct aw_text *block, struct aw_text **ret_texts, const char ***ret_argv)
 {
 	size_t count = 0, i = 0;
 
@@ -161,8 +163,8 @@ static size_t split_vector(const struct aw_text *block, struct aw_text **ret_tex
 	return count;
 }
 
-static void on_exec(struct aw_watch *watch, const struct question *q, struct aw_event *event,
-	char *cwd, size_t cwd_size, struct aw_decision *ret)
+static void on_exec(struct aw_watch *watch, const struct question *q,
+	struct aw_event *event, char *cwd, size_t cwd_size, struct aw_decision *ret)
 {
 	AW_FREE struct aw_text *texts = NULL;
 	AW_FREE const char **argv = NULL;
@@ -175,8 +177,8 @@ static void on_exec(struct aw_watch *watch, const struct question *q, struct aw_
 	n = readlink(link, cwd, cwd_size);
 	event->cwd = (struct aw_text){cwd, n > 0 ? (size_t)n : 0};
 	event->raw2 = (struct aw_text){NULL, 0};
-	aw_image_decide_exec(atomic_load(&watch->image), event->path.bytes, event->path.len,
-		argv, argv ? event->argc : 0, ret);
+	aw_image_decide_exec(atomic_load(&watch->image), event->path.bytes,
+		event->path.len, argv, argv ? event->argc : 0, ret);
 	event->argv = aw_take_ptr(&texts); /* freed by the caller */
 }
 
@@ -201,12 +203,12 @@ static void judge(struct aw_watch *watch, int fd, const struct question *q)
 	else if (q->parts[4].len >= sizeof(sa_family_t))
 		decide_address(watch, q, text, sizeof(text), &event, &decision);
 	else
-		aw_image_decide_path(
-			image, event.action, event.path.bytes, event.path.len, &decision);
+		aw_image_decide_path(image, event.action, event.path.bytes,
+			event.path.len, &decision);
 	if (event.path2.len) {
 		aw_image_decide_path(image,
-			event.action == AW_RENAME ? AW_RENAME : AW_CREATE, event.path2.bytes,
-			event.path2.len, &second);
+			event.action == AW_RENAME ? AW_RENAME : AW_CREATE,
+			event.path2.bytes, event.path2.len, &second);
 		if (second.verdict > decision.verdict)
 			decision = second;
 	}
@@ -291,7 +293,8 @@ int aw_socket_service_start(struct aw_watch *watch, const char *path,
 	unlink(path);
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (s->fd < 0 || bind(s->fd, (void *)&address, sizeof(address)) < 0 ||
-		chmod(path, 0666) < 0 || /* its folder is private; a target may change ids */
+		chmod(path, 0666) <
+			0 || /* its folder is private; a target may change ids */
 		listen(s->fd, 1024) < 0 ||
 		pthread_create(&s->thread, NULL, serve, s) != 0) {
 		aw_fail(err, errno, "listening at %s: %s", path, strerror(errno));

@@ -34,7 +34,8 @@ static void log_trouble(struct aw_watch *watch, const struct aw_error *err)
 		return;
 	watch->log_failed = true;
 	if (watch->enforce) {
-		aw_say("%s; the agent is stopped, since enforce needs its log", err->text);
+		aw_say("%s; the agent is stopped, since enforce needs its log",
+			err->text);
 		atomic_store(&watch->stop_agent, true);
 	} else {
 		aw_say("%s; the command goes on, events wait in memory", err->text);
@@ -104,7 +105,8 @@ void aw_watch_born(void *ctx, const struct aw_who *who, int pidfd)
 	struct aw_watch *watch = ctx;
 	struct epoll_event event = {.events = EPOLLIN};
 
-	if (pidfd < 0) { /* gone already, or no descriptor left: found by its parent's wait */
+	if (pidfd < 0) { /* gone already, or no descriptor left: found by its parent's
+			    wait */
 		if (errno == ESRCH)
 			aw_processes_exited(watch->tree, who->pid, -1);
 		return;
@@ -114,16 +116,16 @@ void aw_watch_born(void *ctx, const struct aw_who *who, int pidfd)
 		close(pidfd);
 }
 
-int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big, int *ret_fd,
-	struct aw_ring **ret_ring)
+int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
+	int *ret_fd, struct aw_ring **ret_ring)
 {
 	uint32_t size = big ? AW_RING_BIG : AW_RING_SMALL;
 	struct aw_ring *ring;
 	struct aw_error err;
 
 	if (aw_ring_create(size, who->pid, &ring, ret_fd, &err) < 0) {
-		aw_watch_warn(watch, who, "ring", "no memory shared with process %d: %s",
-			who->pid, err.text);
+		aw_watch_warn(watch, who, "ring",
+			"no memory shared with process %d: %s", who->pid, err.text);
 		return -1;
 	}
 	if (aw_processes_add_ring(watch->tree, who->pid, ring, size) < 0) {

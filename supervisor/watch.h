@@ -2,9 +2,9 @@
 /*
  * watch.h - what the threads of a supervisor share while a session runs.
  *
- * The notification threads, the socket thread, the drainer and the service loop all hold a
- * pointer to one aw_watch.  The image is replaced as a whole on reload and old ones stay
- * until the end, so whoever has read the pointer may go on using it.
+ * The notification threads, the socket thread, the drainer and the service loop all
+ * hold a pointer to one aw_watch.  The image is replaced as a whole on reload and old
+ * ones stay until the end, so whoever has read the pointer may go on using it.
  */
 #ifndef AW_SUPERVISOR_WATCH_H
 #define AW_SUPERVISOR_WATCH_H
@@ -23,7 +23,7 @@ enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
 struct aw_watch {
 	enum aw_engine engine;
 	bool enforce, hides, ask, quiet;
-	bool no_new_privs; /* the filter needed it */
+	bool no_new_privs;			     /* the filter needed it */
 	const char *strength_kernel, *strength_shim; /* for the log */
 	const struct aw_image *_Atomic image;
 	struct aw_shared *_Atomic shared;
@@ -34,7 +34,7 @@ struct aw_watch {
 
 	pthread_mutex_t log_lock;
 	struct aw_log *log;
-	bool log_failed; /* said once */
+	bool log_failed;	 /* said once */
 	_Atomic bool stop_agent; /* enforce: the log cannot be written */
 	_Atomic bool ending;
 };
@@ -63,7 +63,7 @@ void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 void aw_watch_born(void *watch, const struct aw_who *who, int pidfd);
 
 /* The shim said hello: a ring for it. *ret_fd is owned by the caller. */
-int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big, int *ret_fd,
-	struct aw_ring **ret_ring);
+int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
+	int *ret_fd, struct aw_ring **ret_ring);
 
 #endif

@@ -4,12 +4,12 @@
 #
 # A small project is cloned, changed by scripts and committed under watch.  A coding agent
 # that is installed (on PATH, or by `make agents`) then does a task of two steps; its model
-# is a stand-in on this machine, so that no account is needed and nothing is sent anywhere.
-# Where there is none, the sentence at the end says how to watch yours.
+# is a stand-in on this machine, so that no account is needed.  Where there is none, the
+# last lines say how to watch yours.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
-aw=$root/${BUILD:-build}/agentwatch
+aw=$(cd "${BUILD:-build}" && pwd)/agentwatch
 [ -x "$aw" ] || { echo "quickstart: $aw is not built; run make" >&2; exit 1; }
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/agentwatch-quickstart.XXXXXX") || exit 1
@@ -19,6 +19,8 @@ name=quickstart-$(date +%Y%m%d-%H%M%S)
 title() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] || title() { printf '\n== %s\n' "$*"; }
 show() { printf '$ %s\n' "$*"; }
+# The last COUNT lines, as wide as a terminal.
+last() { tail -n "$1" | sed "s|$tmp|...|g" | cut -c1-150; }
 
 # --- a project with a secret in it, and a policy that knows ---
 export GIT_CONFIG_GLOBAL=$tmp/gitconfig GIT_CONFIG_SYSTEM=/dev/null
@@ -70,13 +72,13 @@ rc=$?
 
 title 'What it did that the policy would refuse'
 show 'agentwatch log --denied'
-"$aw" log "$name" --denied
+"$aw" log "$name" --denied | last 10
 title 'Which programs it ran'
 show 'agentwatch log --event exec'
-"$aw" log "$name" --event exec | tail -n 12
+"$aw" log "$name" --event exec | last 12
 title 'What it wrote in the workspace (the last lines)'
 show "agentwatch log --action write --action create --action rename --path 'project/**'"
-"$aw" log "$name" --action write --action create --action rename --path "$tmp/work/project" | tail -n 8
+"$aw" log "$name" --action write --action create --action rename --path "$tmp/work/project" | last 8
 
 title 'The same, enforced: the file cannot be read'
 show "agentwatch run --mode enforce --policy policy.yaml -- cat project/.env"
@@ -99,15 +101,16 @@ if command -v node >/dev/null; then
 fi
 if [ -n "$agent" ]; then
 	title "A real agent under watch: $agent"
-	mkdir -p "$tmp/npm/node_modules/.bin" "$tmp/agent" "$tmp/policy"
+	mkdir -p "$tmp/npm/node_modules/.bin" "$tmp/agent"
 	ln -s "$path" "$tmp/npm/node_modules/.bin/$agent"
 	show "agentwatch run -- $agent ..."
 	AGENT_DIR=$tmp/agent AGENT_ENV="XDG_STATE_HOME=${XDG_STATE_HOME:-$HOME/.local/state}" \
 		bash "$root/tests/agents/agent.sh" "$tmp/npm" "$agent" \
 		"$aw" run --session "$name-$agent" -- || agent_failed=1
-	show "agentwatch log --action create --action exec --path 'w/**'"
-	"$aw" log "$name-$agent" --action create --action write --path "$tmp/agent/w" | tail -n 6
-	"$aw" log "$name-$agent" --event exec | tail -n 6
+	show "agentwatch log --action create --action write --path '$agent-workspace'"
+	"$aw" log "$name-$agent" --action create --action write --path "$tmp/agent/w" | last 6
+	show 'agentwatch log --event exec'
+	"$aw" log "$name-$agent" --event exec | last 8
 	[ -z "${agent_failed:-}" ] || { echo "quickstart: $agent did not finish its task" >&2; exit 1; }
 else
 	title 'No coding agent was found.'

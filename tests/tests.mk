@@ -10,7 +10,6 @@ E2E        := $(sort $(wildcard tests/e2e/test_*.sh))
 # scripts in which being root or not makes a difference: run as an ordinary user too
 E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh,calls complete env fight \
 	limits log run musl transparency tty)),$(E2E))
-AGENT_TESTS := $(addprefix tests/e2e/test_,agents.sh examples.sh mcp.sh)
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 	@mkdir -p $(@D); echo "  AR   $@"
@@ -40,7 +39,8 @@ docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls
 
 .PHONY: check unit unit-threads unit-all fuzz-replay bench ci quickstart aarch64
 check: all $(UNIT) $(FUZZ) $(T)/calls_page ## build and run every test that can run here
-	@tests/check.sh '$(UNIT) $(FUZZ) $(E2E)' '$(E2E_USER)'
+	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) \
+		tests/check.sh '$(UNIT) $(FUZZ) $(E2E)' '$(E2E_USER)'
 unit: $(UNIT) $(FUZZ) ## unit tests and the fuzzers' corpus; SAN=address,undefined to sanitize
 	@tests/run.sh $(UNIT) $(FUZZ)
 unit-threads: $(BUILD)/tests/unit/test_ring
@@ -57,9 +57,9 @@ bench: all ## what watching costs, as ratios to the bare command
 quickstart: ## install what is missing, build, and watch something real
 	@.ci/deps $(BUILD_NEEDS) git
 	@$(MAKE) --no-print-directory all
-	@tests/quickstart.sh
+	@BUILD=$(BUILD) tests/quickstart.sh
 ci: ## everything that CI looks at
-	@.ci/steps
+	@BUILD=$(BUILD) .ci/steps
 # what cannot run here must still compile
 ARM := $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc BUILD=$(BUILD)/aarch64 EXTRA='$(EXTRA)'
 aarch64: ## compile for aarch64: the shim, agentwatch-enter and all objects

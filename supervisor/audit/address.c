@@ -46,8 +46,9 @@ static void internet(const union aw_any_address *any, char *text, size_t size,
 	event->port = ret->port;
 }
 
-void aw_address_describe(const union aw_any_address *any, size_t len, struct aw_text path,
-	char *text, size_t size, struct aw_address *ret, struct aw_event *event)
+void aw_address_describe(const union aw_any_address *any, size_t len,
+	struct aw_text path, char *text, size_t size, struct aw_address *ret,
+	struct aw_event *event)
 {
 	*ret = (struct aw_address){.family = any->family};
 	event->family = any->family;
@@ -57,8 +58,8 @@ void aw_address_describe(const union aw_any_address *any, size_t len, struct aw_
 		internet(any, text, size, ret, event);
 	} else if (any->family == AF_UNIX) {
 		event->address = aw_address_is_unix_path(any, len)
-			? path
-			: abstract_name(any, len, text, size);
+					 ? path
+					 : abstract_name(any, len, text, size);
 		ret->path = event->address.bytes;
 		ret->path_len = event->address.len;
 	}

@@ -31,7 +31,8 @@ bool aw_address_is_unix_path(const union aw_any_address *any, size_t len);
  * address and port.  path is the resolved path of a Unix socket; text holds what the
  * event points to.
  */
-void aw_address_describe(const union aw_any_address *any, size_t len, struct aw_text path,
-	char *text, size_t size, struct aw_address *ret, struct aw_event *event);
+void aw_address_describe(const union aw_any_address *any, size_t len,
+	struct aw_text path, char *text, size_t size, struct aw_address *ret,
+	struct aw_event *event);
 
 #endif

@@ -21,7 +21,7 @@ enum {
 	SLEEP_LEAST_US = 500,
 	SLEEP_MOST_US = 20000,
 	PATIENCE_NS = 20000000, /* for the result of a call under way */
-	HOLE_NS = 2000000000,   /* for a reservation that is never committed */
+	HOLE_NS = 2000000000,	/* for a reservation that is never committed */
 	BATCH = 4096,
 };
 
@@ -44,12 +44,14 @@ static void lookup_event(struct aw_drain *drain, struct aw_event *event)
 	event->host = (struct aw_text){t->raw, t->head.raw_len};
 	event->raw = (struct aw_text){NULL, 0};
 	event->raw2 = event->raw;
-	for (int i = 0; i < t->head.raw2_len && t->raw2[i] >= '0' && t->raw2[i] <= '9'; i++)
+	for (int i = 0; i < t->head.raw2_len && t->raw2[i] >= '0' && t->raw2[i] <= '9';
+		i++)
 		port = port * 10 + (t->raw2[i] - '0');
 	event->port = port && port < 65536 ? port : -1;
 }
 
-static void fill(struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
+static void fill(
+	struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
 {
 	const struct aw_taken *t = &drain->taken;
 	struct aw_decision decision = {(enum aw_verdict)t->head.verdict, t->head.rule};
@@ -71,11 +73,12 @@ static void fill(struct aw_drain *drain, const struct aw_who *who, struct aw_eve
 static bool sane(const struct aw_record *head)
 {
 	return head->call < AW_CALL_COUNT && head->action < AW_ACTIONS &&
-		head->verdict <= AW_HIDE &&
-		head->address_len <= sizeof(struct sockaddr_storage);
+	       head->verdict <= AW_HIDE &&
+	       head->address_len <= sizeof(struct sockaddr_storage);
 }
 
-/* A record carries the pid of a child that shares its parent's memory; believe only that. */
+/* A record carries the pid of a child that shares its parent's memory; believe only
+ * that. */
 static struct aw_who signer(
 	struct aw_drain *drain, const struct aw_who *owner, int32_t claimed)
 {
@@ -83,7 +86,8 @@ static struct aw_who signer(
 
 	if (claimed == owner->pid)
 		return *owner;
-	if (aw_processes_peek(drain->watch->tree, claimed, &who) && who.ppid == owner->pid)
+	if (aw_processes_peek(drain->watch->tree, claimed, &who) &&
+		who.ppid == owner->pid)
 		return who;
 	who = *owner;
 	who.pid = claimed;
@@ -141,7 +145,8 @@ static bool is_stale(struct aw_drain *drain, struct aw_reader *reader, uint64_t 
 	return drain->now - reader->stuck_since > limit;
 }
 
-static bool on_ring(void *ctx, const struct aw_who *who, struct aw_reader *reader, bool last)
+static bool on_ring(
+	void *ctx, const struct aw_who *who, struct aw_reader *reader, bool last)
 {
 	struct aw_drain *drain = ctx;
 	bool patient = !last, skip = last, busy = false;
@@ -167,7 +172,8 @@ static bool on_ring(void *ctx, const struct aw_who *who, struct aw_reader *reade
 		case AW_TAKE_BROKEN:
 			reader->broken = true;
 			aw_watch_warn(drain->watch, who, "ring",
-				"the ring of process %d holds impossible numbers and is not "
+				"the ring of process %d holds impossible numbers and "
+				"is not "
 				"read any more; the kernel layer still sees it",
 				who->pid);
 			break;
@@ -216,8 +222,8 @@ static void doze(struct aw_drain *drain, long us)
 
 	atomic_store(&page->drowsy, 1);
 	if (!atomic_load(&drain->finish))
-		syscall(SYS_futex, &page->doorbell, FUTEX_WAIT, atomic_load(&page->doorbell),
-			&time, NULL, 0);
+		syscall(SYS_futex, &page->doorbell, FUTEX_WAIT,
+			atomic_load(&page->doorbell), &time, NULL, 0);
 	atomic_store(&page->drowsy, 0);
 }
 
@@ -234,8 +240,8 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int aw_drain_start(struct aw_watch *watch, struct aw_notify *notify, struct aw_drain **ret,
-	struct aw_error *err)
+int aw_drain_start(struct aw_watch *watch, struct aw_notify *notify,
+	struct aw_drain **ret, struct aw_error *err)
 {
 	struct aw_drain *drain = calloc(1, sizeof(*drain));
 

@@ -2,8 +2,8 @@
 /*
  * drain.h - the thread that reads the rings and notices ends.
  *
- * Sleeps on the control page's doorbell (futex(2)); a ring that fills up rings it, else it
- * looks by itself every few milliseconds, so a line is in the file within 100 ms.
+ * Sleeps on the control page's doorbell (futex(2)); a ring that fills up rings it, else
+ * it looks by itself every few milliseconds, so a line is in the file within 100 ms.
  */
 #ifndef AW_SUPERVISOR_AUDIT_DRAIN_H
 #define AW_SUPERVISOR_AUDIT_DRAIN_H
@@ -13,8 +13,8 @@
 
 struct aw_drain;
 
-int aw_drain_start(struct aw_watch *watch, struct aw_notify *notify, struct aw_drain **ret,
-	struct aw_error *err);
+int aw_drain_start(struct aw_watch *watch, struct aw_notify *notify,
+	struct aw_drain **ret, struct aw_error *err);
 
 /* Look now. */
 void aw_drain_poke(struct aw_drain *drain);

@@ -2,9 +2,10 @@
 /*
  * json.h - JSON lines built in place, and the escape for bytes that are not UTF-8.
  *
- * Building a cJSON tree for each line and printing it, with memory from an arena, takes four
- * times as long (tests/bench/log_rate.c measures both), wants terminated strings and sets
- * its allocator for the whole program.  So lines are built here; reading is left to cJSON.
+ * Building a cJSON tree for each line and printing it, with memory from an arena, takes
+ * four times as long (tests/bench/log_rate.c measures both), wants terminated strings
+ * and sets its allocator for the whole program.  So lines are built here; reading is
+ * left to cJSON.
  *
  * JSON is UTF-8 and names of files are bytes.  A byte 0xNN that is not part of valid
  * UTF-8, and the byte NUL, become the character U+EFNN of the private use area; a

@@ -17,8 +17,8 @@
 
 enum aw_reply {
 	AW_REPLY_CONTINUE, /* let the call go on */
-	AW_REPLY_FAIL,     /* with call->err */
-	AW_REPLY_DONE,     /* an injected descriptor has answered already */
+	AW_REPLY_FAIL,	   /* with call->err */
+	AW_REPLY_DONE,	   /* an injected descriptor has answered already */
 };
 
 /* All of a call's state, owned by the thread that deals with it; reused. */
@@ -26,7 +26,7 @@ struct aw_notified {
 	struct aw_watch *watch;
 	uint64_t id;
 	const struct aw_syscall *row;
-	int sys; /* id of the row */
+	int sys;       /* id of the row */
 	unsigned word; /* pointer size in the target */
 	uint64_t args[6];
 	struct aw_target target;
@@ -53,7 +53,8 @@ void aw_call_network(struct aw_notified *call);
 /* Verdict into event and, in enforce, into reply. */
 void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision);
 
-/* Does a symbolic link in the last component get followed? flags: argument or how.flags. */
+/* Does a symbolic link in the last component get followed? flags: argument or
+ * how.flags. */
 bool aw_call_follows(const struct aw_notified *call, uint64_t flags);
 
 /* Open flags of an open, from the argument or from struct open_how. */
@@ -63,8 +64,9 @@ uint64_t aw_call_open_flags(struct aw_notified *call);
 int aw_call_inject(struct aw_notified *call, int fd, bool send);
 
 /* "path" of a call read and resolved into to; false when it cannot be read. */
-bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow, char *raw,
-	char *to, struct aw_text *ret_path, struct aw_text *ret_raw, int *ret_errno);
+bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow,
+	char *raw, char *to, struct aw_text *ret_path, struct aw_text *ret_raw,
+	int *ret_errno);
 
 /* The magic opens of the shim; true when this was one. */
 bool aw_call_hello(struct aw_notified *call);

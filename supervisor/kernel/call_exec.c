@@ -38,8 +38,10 @@ static void decide(struct aw_notified *call)
 	aw_call_decide(call, &decision);
 }
 
-/* Set-id programs keep our privileges when the filter needed no_new_privs: say so once. */
-static void warn_of_privileges(struct aw_notified *call, const struct aw_program *program)
+/* Set-id programs keep our privileges when the filter needed no_new_privs: say so once.
+ */
+static void warn_of_privileges(
+	struct aw_notified *call, const struct aw_program *program)
 {
 	static _Atomic bool said;
 	struct aw_watch *watch = call->watch;
@@ -47,9 +49,11 @@ static void warn_of_privileges(struct aw_notified *call, const struct aw_program
 	if (!program->privileged || !watch->no_new_privs)
 		return;
 	aw_watch_warn(watch, &call->target.who, "no_new_privs",
-		"%s does not raise privileges under watch without CAP_SYS_ADMIN", call->path);
+		"%s does not raise privileges under watch without CAP_SYS_ADMIN",
+		call->path);
 	if (!watch->quiet && !atomic_exchange(&said, true))
-		aw_say("%s will not raise privileges while it is watched by an ordinary "
+		aw_say("%s will not raise privileges while it is watched by an "
+		       "ordinary "
 		       "user; --engine preload leaves it alone",
 			call->path);
 }
@@ -75,13 +79,14 @@ void aw_call_exec(struct aw_notified *call)
 	int looked_up = 0;
 
 	event->action = AW_EXEC;
-	aw_target_vector(&call->target, call->args[at ? 2 : 1], call->word, &call->argv);
+	aw_target_vector(
+		&call->target, call->args[at ? 2 : 1], call->word, &call->argv);
 	event->cwd.len =
 		aw_target_name(&call->target, AT_FDCWD, call->cwd, sizeof(call->cwd));
 	event->cwd.bytes = call->cwd;
-	if (!aw_call_path(call, at ? (int)call->args[0] : AT_FDCWD, call->args[row->path],
-		    !(flags & AT_SYMLINK_NOFOLLOW), call->raw, call->path, &event->path,
-		    &event->raw, &looked_up)) {
+	if (!aw_call_path(call, at ? (int)call->args[0] : AT_FDCWD,
+		    call->args[row->path], !(flags & AT_SYMLINK_NOFOLLOW), call->raw,
+		    call->path, &event->path, &event->raw, &looked_up)) {
 		event->result_known = true;
 		event->result = looked_up ? looked_up : EFAULT;
 		event->source = AW_FROM_KERNEL;
@@ -99,5 +104,6 @@ void aw_call_exec(struct aw_notified *call)
 	event->kind = AW_EV_EXEC;
 	aw_program_inspect(call->path, &program);
 	warn_of_privileges(call, &program);
-	aw_processes_exec(call->watch->tree, call->target.who.pid, expectation(call, &program));
+	aw_processes_exec(
+		call->watch->tree, call->target.who.pid, expectation(call, &program));
 }

@@ -21,7 +21,7 @@ bool aw_call_follows(const struct aw_notified *call, uint64_t flags)
 	case AW_LAST_O:
 	case AW_LAST_H:
 		return !(flags & O_NOFOLLOW) &&
-			(flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+		       (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
 	case AW_LAST_A:
 		return !(flags & AT_SYMLINK_NOFOLLOW);
 	case AW_LAST_L:
@@ -39,7 +39,8 @@ uint64_t aw_call_open_flags(struct aw_notified *call)
 		return 0;
 	if (call->row->last != AW_LAST_H)
 		return call->args[call->row->flags];
-	aw_target_read(&call->target, call->args[call->row->flags], &flags, sizeof(flags));
+	aw_target_read(
+		&call->target, call->args[call->row->flags], &flags, sizeof(flags));
 	return flags;
 }
 
@@ -65,8 +66,9 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
 	call->err = decision->verdict == AW_HIDE ? ENOENT : EACCES;
 }
 
-bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow, char *raw,
-	char *to, struct aw_text *ret_path, struct aw_text *ret_raw, int *ret_errno)
+bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow,
+	char *raw, char *to, struct aw_text *ret_path, struct aw_text *ret_raw,
+	int *ret_errno)
 {
 	ssize_t len = aw_target_string(&call->target, address, raw, 4096);
 	size_t n;
@@ -75,7 +77,8 @@ bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool foll
 		*ret_errno = errno == ENAMETOOLONG ? ENAMETOOLONG : EFAULT;
 		return false;
 	}
-	n = aw_target_resolve(&call->target, dir, raw, follow, to, AW_CALL_PATH, ret_errno);
+	n = aw_target_resolve(
+		&call->target, dir, raw, follow, to, AW_CALL_PATH, ret_errno);
 	if (n)
 		*ret_path = (struct aw_text){to, n};
 	if (n != (size_t)len || memcmp(raw, to, n) != 0)
@@ -130,7 +133,8 @@ bool aw_call_hello(struct aw_notified *call)
 	} else if (strcmp(rest, "-again") == 0) {
 		call->reply = AW_REPLY_FAIL;
 		call->err = EMFILE;
-		if (aw_call_inject(call, atomic_load(&call->watch->shared)->fd, true) >= 0)
+		if (aw_call_inject(call, atomic_load(&call->watch->shared)->fd, true) >=
+			0)
 			call->reply = AW_REPLY_DONE;
 	} else {
 		greet(call, strcmp(rest, "-big") == 0);
@@ -145,7 +149,8 @@ static void on_shim_open(struct aw_notified *call)
 	AW_CLOSE int fd = -1;
 
 	if (call->target.who.shim == AW_SHIM_EXPECTED)
-		aw_processes_set_shim(watch->tree, call->target.who.pid, AW_SHIM_LOADING);
+		aw_processes_set_shim(
+			watch->tree, call->target.who.pid, AW_SHIM_LOADING);
 	if (call->target.who.plain_root)
 		return;
 	fd = open(watch->shim, O_RDONLY | O_CLOEXEC);
@@ -160,9 +165,10 @@ static void on_lost_shim(struct aw_notified *call)
 	struct aw_watch *watch = call->watch;
 
 	aw_processes_set_shim(watch->tree, call->target.who.pid, AW_SHIM_LOST);
-	event.text = watch->enforce
-		? "started without the shim and was stopped"
-		: "started without the shim; only the kernel layer sees it";
+	event.text =
+		watch->enforce
+			? "started without the shim and was stopped"
+			: "started without the shim; only the kernel layer sees it";
 	aw_watch_sign(&event, &call->target.who);
 	aw_watch_log(watch, &event);
 	if (watch->enforce)
@@ -174,7 +180,7 @@ static void watch_for_shim(struct aw_notified *call)
 	if (strcmp(call->raw, call->watch->shim) == 0)
 		on_shim_open(call);
 	else if (call->target.who.shim == AW_SHIM_EXPECTED &&
-		strcmp(call->raw, "/etc/ld.so.preload") != 0)
+		 strcmp(call->raw, "/etc/ld.so.preload") != 0)
 		on_lost_shim(call);
 }
 
@@ -197,7 +203,7 @@ static void decide_file(struct aw_notified *call, enum aw_action action)
 	aw_image_decide_path(image, action, event->path.bytes, event->path.len, &first);
 	if (event->path2.len) {
 		action = effect == AW_FX_RENAME ? AW_RENAME
-			: effect == AW_FX_LINK  ? AW_CREATE
+			 : effect == AW_FX_LINK ? AW_CREATE
 						: AW_READ;
 		aw_image_decide_path(
 			image, action, event->path2.bytes, event->path2.len, &second);
@@ -219,12 +225,13 @@ static void second_end(struct aw_notified *call)
 	if (call->row->path2 < 0)
 		return;
 	if (call->row->effect != AW_FX_SYMLINK) {
-		aw_call_path(call, dir_of(call, call->row->dir2), call->args[call->row->path2],
-			false, call->raw2, call->path2, &event->path2, &event->raw2, &ignored);
+		aw_call_path(call, dir_of(call, call->row->dir2),
+			call->args[call->row->path2], false, call->raw2, call->path2,
+			&event->path2, &event->raw2, &ignored);
 		return;
 	}
-	if (aw_target_string(&call->target, call->args[call->row->path2], call->raw2, 4096) <=
-		0)
+	if (aw_target_string(
+		    &call->target, call->args[call->row->path2], call->raw2, 4096) <= 0)
 		return;
 	event->raw2 = (struct aw_text){call->raw2, strlen(call->raw2)};
 	memcpy(parent, event->path.bytes, event->path.len);
@@ -233,11 +240,11 @@ static void second_end(struct aw_notified *call)
 	if (call->raw2[0] != '/' &&
 		strlen(parent) + 1 + event->raw2.len < sizeof(call->path2)) {
 		strcat(strcat(parent, "/"), call->raw2);
-		event->path2.len = aw_target_resolve(&call->target, AT_FDCWD, parent, false,
-			call->path2, sizeof(call->path2), &ignored);
-	} else {
-		event->path2.len = aw_target_resolve(&call->target, AT_FDCWD, call->raw2,
+		event->path2.len = aw_target_resolve(&call->target, AT_FDCWD, parent,
 			false, call->path2, sizeof(call->path2), &ignored);
+	} else {
+		event->path2.len = aw_target_resolve(&call->target, AT_FDCWD,
+			call->raw2, false, call->path2, sizeof(call->path2), &ignored);
 	}
 	event->path2.bytes = call->path2;
 }
@@ -247,7 +254,8 @@ static void foresee(struct aw_notified *call, int looked_up)
 {
 	enum aw_action action = call->event.action;
 
-	if (!looked_up || action == AW_CREATE || action == AW_RENAME || call->watch->enforce)
+	if (!looked_up || action == AW_CREATE || action == AW_RENAME ||
+		call->watch->enforce)
 		return;
 	call->event.result_known = true;
 	call->event.result = looked_up;
@@ -264,7 +272,8 @@ static size_t name_of_handle(struct aw_notified *call, char *to, size_t size)
 	char link[64];
 	ssize_t n;
 
-	if (!aw_target_read(&call->target, call->args[1], &handle, sizeof(handle.head)) ||
+	if (!aw_target_read(
+		    &call->target, call->args[1], &handle, sizeof(handle.head)) ||
 		handle.head.handle_bytes > MAX_HANDLE_SZ ||
 		!aw_target_read(&call->target, call->args[1], &handle,
 			sizeof(handle.head) + handle.head.handle_bytes))
@@ -274,7 +283,8 @@ static size_t name_of_handle(struct aw_notified *call, char *to, size_t size)
 	if ((int)call->args[0] != AT_FDCWD)
 		snprintf(link + strlen(link), 16, "%d", (int)call->args[0]);
 	mount = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	fd = mount < 0 ? -1 : open_by_handle_at(mount, &handle.head, O_PATH | O_CLOEXEC);
+	fd = mount < 0 ? -1
+		       : open_by_handle_at(mount, &handle.head, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -290,8 +300,8 @@ static void on_handle(struct aw_notified *call)
 
 	call->event.path = (struct aw_text){call->path, n};
 	if (n)
-		aw_image_decide_path(atomic_load(&call->watch->image), call->event.action,
-			call->path, n, &decision);
+		aw_image_decide_path(atomic_load(&call->watch->image),
+			call->event.action, call->path, n, &decision);
 	else if (!call->watch->enforce)
 		decision.verdict = AW_ALLOW;
 	aw_call_decide(call, &decision);
@@ -299,8 +309,8 @@ static void on_handle(struct aw_notified *call)
 
 static void on_descriptor(struct aw_notified *call)
 {
-	size_t n = aw_target_name(
-		&call->target, dir_of(call, call->row->dir), call->path, sizeof(call->path));
+	size_t n = aw_target_name(&call->target, dir_of(call, call->row->dir),
+		call->path, sizeof(call->path));
 
 	call->event.path = (struct aw_text){call->path, n};
 	if (!n) {
@@ -321,11 +331,12 @@ void aw_call_file(struct aw_notified *call)
 		on_handle(call);
 		return;
 	}
-	if (row->path == AW_ARG_FD || (row->effect == AW_FX_WRITE && !call->args[row->path])) {
+	if (row->path == AW_ARG_FD ||
+		(row->effect == AW_FX_WRITE && !call->args[row->path])) {
 		on_descriptor(call);
 	} else if (!aw_call_path(call, dir_of(call, row->dir), call->args[row->path],
-			   aw_call_follows(call, flags), call->raw, call->path, &event->path,
-			   &event->raw, &looked_up)) {
+			   aw_call_follows(call, flags), call->raw, call->path,
+			   &event->path, &event->raw, &looked_up)) {
 		event->result_known = true;
 		event->result = looked_up ? looked_up : EFAULT;
 		event->source = AW_FROM_KERNEL;
@@ -342,7 +353,7 @@ void aw_call_file(struct aw_notified *call)
 	decide_file(call, event->action);
 	foresee(call, looked_up);
 	call->moves = row->effect == AW_FX_CHDIR ||
-		(row->effect == AW_FX_RENAME && is_directory(call->path));
+		      (row->effect == AW_FX_RENAME && is_directory(call->path));
 	if (call->sys == AW_SYS_chroot)
 		aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
 }

@@ -13,7 +13,8 @@
 #include "supervisor/audit/address.h"
 #include "supervisor/kernel/call.h"
 
-/* One address of a call: judged and put into the event; false when it cannot be read. */
+/* One address of a call: judged and put into the event; false when it cannot be read.
+ */
 static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 {
 	struct aw_event *event = &call->event;
@@ -33,7 +34,8 @@ static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 			true, call->path, sizeof(call->path), &ignored);
 		event->path.bytes = call->path;
 	}
-	aw_address_describe(&any, len, event->path, call->path2, sizeof(call->path2), &to, event);
+	aw_address_describe(
+		&any, len, event->path, call->path2, sizeof(call->path2), &to, event);
 	event->path = (struct aw_text){NULL, 0};
 	aw_image_decide_address(
 		atomic_load(&call->watch->image), event->action, &to, &decision);
@@ -42,8 +44,8 @@ static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 }
 
 /* msg_name and msg_namelen of a struct msghdr in the target. */
-static bool message_name(struct aw_notified *call, uint64_t message, uint64_t *ret_address,
-	uint64_t *ret_len)
+static bool message_name(struct aw_notified *call, uint64_t message,
+	uint64_t *ret_address, uint64_t *ret_len)
 {
 	struct {
 		uint64_t name;
@@ -70,7 +72,7 @@ static void one_message(struct aw_notified *call, uint64_t message)
 	uint64_t address, len;
 
 	call->silent = !message_name(call, message, &address, &len) || !address ||
-		!judge(call, address, len);
+		       !judge(call, address, len);
 }
 
 /* Each addressed message is a line of its own; the last one is logged by the caller. */
@@ -106,7 +108,8 @@ void aw_call_network(struct aw_notified *call)
 		many_messages(call);
 	else if (row->effect == AW_FX_SENDTO && !call->args[row->path])
 		call->silent = true;
-	else if (!judge(call, call->args[row->path], (uint32_t)call->args[row->flags])) {
+	else if (!judge(call, call->args[row->path],
+			 (uint32_t)call->args[row->flags])) {
 		call->event.result_known = true;
 		call->event.result = EFAULT;
 		call->event.source = AW_FROM_KERNEL;

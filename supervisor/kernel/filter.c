@@ -111,7 +111,8 @@ static void put_native(struct aw_filter *f, bool gate, bool metadata)
 }
 
 #if defined(__x86_64__)
-/* 32-bit calls: the same rows under other numbers, and socketcall; never through a gate. */
+/* 32-bit calls: the same rows under other numbers, and socketcall; never through a
+ * gate. */
 static void put_i386(struct aw_filter *f, bool metadata)
 {
 	enum { SOCKETCALL = 102, IPC_LAST = 500 };
@@ -119,10 +120,12 @@ static void put_i386(struct aw_filter *f, bool metadata)
 	for (long nr = 0; nr < IPC_LAST; nr++) {
 		int row = aw_syscall_by_i386_number(nr);
 
-		if (nr != SOCKETCALL && (row < 0 || !watched(&aw_syscalls[row], metadata)))
+		if (nr != SOCKETCALL &&
+			(row < 0 || !watched(&aw_syscalls[row], metadata)))
 			continue;
 		if (row >= 0 && aw_syscalls[row].effect == AW_FX_PRCTL)
-			continue; /* PR_SET_SECCOMP from 32-bit code: the shim is not there */
+			continue; /* PR_SET_SECCOMP from 32-bit code: the shim is not
+				     there */
 		put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 1);
 		answer(f, SECCOMP_RET_USER_NOTIF);
 	}
@@ -149,7 +152,8 @@ void aw_filter_build(bool gate, bool metadata, struct aw_filter *ret)
 	put_i386(ret, metadata);
 #else
 	put(ret, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
-	answer(ret, SECCOMP_RET_USER_NOTIF); /* 32-bit ARM: always the supervisor's business */
+	answer(ret, SECCOMP_RET_USER_NOTIF); /* 32-bit ARM: always the supervisor's
+						business */
 	load(ret, FIELD(nr));
 	put_native(ret, gate, metadata);
 #endif

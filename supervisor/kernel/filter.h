@@ -21,8 +21,8 @@ struct aw_filter {
 };
 
 /*
- * gate: file calls made from the gate page are allowed (audit with local verdicts only).
- * metadata: stat, access and readlink are watched too.
+ * gate: file calls made from the gate page are allowed (audit with local verdicts
+ * only). metadata: stat, access and readlink are watched too.
  */
 void aw_filter_build(bool gate, bool metadata, struct aw_filter *ret);
 

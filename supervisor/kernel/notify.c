@@ -176,7 +176,8 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->err = 0;
 	call->silent = false;
 	call->moves = false;
-	call->event = (struct aw_event){.kind = AW_EV_CALL, .ts = aw_watch_now(), .port = -1};
+	call->event =
+		(struct aw_event){.kind = AW_EV_CALL, .ts = aw_watch_now(), .port = -1};
 	aw_vector_free(&call->argv);
 	call->argv = (struct aw_vector){.text = NULL};
 	free(call->argv_text);
@@ -277,12 +278,14 @@ int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **r
 	syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
 	notify->watch = watch;
 	notify->request_size = sizes.seccomp_notif > sizeof(struct seccomp_notif)
-		? sizes.seccomp_notif
-		: sizeof(struct seccomp_notif);
-	notify->response_size = sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp)
-		? sizes.seccomp_notif_resp
-		: sizeof(struct seccomp_notif_resp);
-	/* Linux 6.6: the target runs on our processor while we wait for the next call */
+				       ? sizes.seccomp_notif
+				       : sizeof(struct seccomp_notif);
+	notify->response_size =
+		sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp)
+			? sizes.seccomp_notif_resp
+			: sizeof(struct seccomp_notif_resp);
+	/* Linux 6.6: the target runs on our processor while we wait for the next call
+	 */
 	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	for (unsigned i = 0; i < count; i++) {

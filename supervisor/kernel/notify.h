@@ -2,10 +2,10 @@
 /*
  * notify.h - the notification service: calls that the kernel hands over.
  *
- * Some threads wait on the listener (seccomp_unotify(2)).  Each call is decoded by its row
- * in calls.def, judged by the same image as in the shim, answered and logged.  In audit
- * the answer goes out first and always lets the call continue; in enforce, and with
- * verdicts "ask", the log line is written first.
+ * Some threads wait on the listener (seccomp_unotify(2)).  Each call is decoded by its
+ * row in calls.def, judged by the same image as in the shim, answered and logged.  In
+ * audit the answer goes out first and always lets the call continue; in enforce, and
+ * with verdicts "ask", the log line is written first.
  */
 #ifndef AW_SUPERVISOR_KERNEL_NOTIFY_H
 #define AW_SUPERVISOR_KERNEL_NOTIFY_H
@@ -21,7 +21,8 @@ int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **r
 /* Bumps the shared generation again for calls that were let go just now. */
 void aw_notify_settle(struct aw_notify *notify);
 
-/* Stop the threads; NULL is fine. Calls that come later wait for whoever holds the listener. */
+/* Stop the threads; NULL is fine. Calls that come later wait for whoever holds the
+ * listener. */
 void aw_notify_stop(struct aw_notify *notify);
 
 #endif

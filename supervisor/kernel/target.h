@@ -21,7 +21,8 @@ struct aw_target {
 };
 
 /* Read len bytes; false when not all can be read. */
-bool aw_target_read(const struct aw_target *target, uint64_t address, void *to, size_t len);
+bool aw_target_read(
+	const struct aw_target *target, uint64_t address, void *to, size_t len);
 
 /* Read a string into size bytes, terminated; its length, or -1 with errno. */
 ssize_t aw_target_string(
@@ -29,9 +30,9 @@ ssize_t aw_target_string(
 
 /* A vector of strings such as argv. */
 struct aw_vector {
-	char *text;    /* owned: the strings, each terminated */
-	size_t *at;    /* owned: where each starts */
-	size_t *len;   /* owned */
+	char *text;  /* owned: the strings, each terminated */
+	size_t *at;  /* owned: where each starts */
+	size_t *len; /* owned */
 	size_t count;
 	bool truncated;
 };
@@ -44,10 +45,10 @@ void aw_vector_free(struct aw_vector *vector);
 size_t aw_target_name(const struct aw_target *target, int dir, char *to, size_t size);
 
 /*
- * The absolute path that path (as passed, with dir) reaches for the target, symbolic links
- * resolved; follow says what happens to one in the last component.  What does not exist is
- * named by its parent.  Returns the length, 0 when it cannot be told; *ret_errno is 0 when
- * the path exists, else what looking it up gave.
+ * The absolute path that path (as passed, with dir) reaches for the target, symbolic
+ * links resolved; follow says what happens to one in the last component.  What does not
+ * exist is named by its parent.  Returns the length, 0 when it cannot be told;
+ * *ret_errno is 0 when the path exists, else what looking it up gave.
  */
 size_t aw_target_resolve(const struct aw_target *target, int dir, const char *path,
 	bool follow, char *to, size_t size, int *ret_errno);

@@ -13,6 +13,6 @@ build_probe()
 	glibc-static) compile "probe-$1" "${CC:-cc}" -static -DPROBE_STATIC "${flags[@]}" "${probe_sources[@]:0:3}" ;;
 	musl) have musl-gcc && compile "probe-$1" musl-gcc "${flags[@]}" "${probe_sources[@]:0:3}" ;;
 	musl-static) have musl-gcc && compile "probe-$1" musl-gcc -static -DPROBE_STATIC "${flags[@]}" "${probe_sources[@]:0:3}" ;;
-	i386-static) compile "probe-$1" "${CC:-cc}" -m32 -static -DPROBE_STATIC "${flags[@]}" "${probe_sources[@]:0:3}" ;;
+	i386-static) have i686-linux-gnu-gcc && compile "probe-$1" i686-linux-gnu-gcc -static -DPROBE_STATIC "${flags[@]}" "${probe_sources[@]:0:3}" ;;
 	esac
 }

@@ -32,7 +32,8 @@ static void *in_a_thread(void *path)
 int main(int argc, char **argv)
 {
 	const char *dir = argc > 1 ? argv[1] : "/tmp";
-	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/no/such/socket"};
+	struct sockaddr_un address = {
+		.sun_family = AF_UNIX, .sun_path = "/no/such/socket"};
 	char *const program[] = {"true", NULL};
 	char path[4096];
 	pthread_t thread;
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
 	say("connect", connect(fd, (void *)&address, sizeof(address)) == 0);
 	close(fd);
 	say("spawn", posix_spawnp(&pid, "true", NULL, NULL, program, environ) == 0 &&
-			waitpid(pid, &status, 0) == pid && status == 0);
+			     waitpid(pid, &status, 0) == pid && status == 0);
 	say("system", system("exit 3") == 3 << 8);
 	pid = fork();
 	if (!pid)

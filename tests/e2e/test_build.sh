@@ -49,11 +49,10 @@ is '' 'links in the documents lead to files' "$broken"
 
 # What the guide names exists.
 for option in $(grep -ohE '(^|[ `])--[a-z][a-z-]+' README.md docs/*.md | tr -d ' `' | sort -u); do
-	case $option in --dry-run) continue ;; esac
 	for command in run log ps stop 'policy check' 'policy show' 'policy reload' completion; do
 		# shellcheck disable=SC2086
 		"$AGENTWATCH" help $command
-	done 2>/dev/null | grep -q -- "$option" || case " ${AW_FOREIGN_OPTIONS:---force --force-with-lease --dry-run --version --help --seccomp-bpf --man} " in
+	done 2>/dev/null | grep -q -- "$option" || case " ${AW_FOREIGN_OPTIONS:---force --force-with-lease --dry-run --auto --version --help --seccomp-bpf --man} " in
 	*" $option "*) ;; *) fail "option $option, named in the documents, exists" ;; esac
 done
 pass 'options named in the documents were looked up'

@@ -8,8 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define BPF_WRONG 0xffffffffu /* an instruction or jump that the kernel would refuse   \
-			       */
+#define BPF_WRONG                                                                      \
+	0xffffffffu /* an instruction or jump that the kernel would refuse             \
+		     */
 
 static inline uint32_t bpf_run(
 	const struct sock_filter *code, unsigned count, const struct seccomp_data *data)

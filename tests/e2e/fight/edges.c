@@ -92,7 +92,8 @@ static void odd_strings(void)
 /* Last, since a watcher that trusts what it read before dies of it. */
 static void lost_pages(void)
 {
-	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *page = mmap(
+		NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memcpy(page, "plain", 6);
 	say_fd("a page", open(page, O_RDONLY));

@@ -146,7 +146,7 @@ void aw_child_env_make(char *const *env, bool foreign, struct aw_child_env *ret)
 
 	*ret = (struct aw_child_env){.vector = (char **)env};
 	if (!page || !page->shim[0] || aw_work() == AW_WORK_NONE ||
-		!aw_vector_readable(env))
+		aw_has_own_filter(aw_self_if_ready()) || !aw_vector_readable(env))
 		return; /* EFAULT is the kernel's to say */
 	/* without a kernel layer nobody hands the shim into a chroot: not there, not
 	 * named */

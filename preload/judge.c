@@ -238,10 +238,9 @@ static bool network(struct aw_self *self, struct aw_scratch *scratch, int effect
 {
 	const struct msghdr *msg = (const struct msghdr *)args[row->path];
 
-	if (effect != AW_FX_SENDMSG && effect != AW_FX_SENDMMSG)
+	if (effect != AW_FX_SENDMSG)
 		return address(self, scratch, (const void *)args[row->path],
 			args[row->flags], s);
-	/* struct mmsghdr starts with its msghdr: the first message stands for all */
 	if (!msg || !aw_readable(self, msg) || !msg->msg_name)
 		return false;
 	return address(self, scratch, msg->msg_name, (long)msg->msg_namelen, s);
@@ -443,6 +442,32 @@ static char *join_vector(char *const *argv, size_t *ret_len, size_t *ret_mapped)
 	return block;
 }
 
+/* Nobody could be asked, for want of a descriptor: judged here, logged without its vector. */
+static void exec_alone(struct aw_self *self, struct subject *s, char *const *argv,
+	struct aw_wire_answer *ret)
+{
+	struct aw_passage passage = {.denied = 0};
+	struct aw_decision decision = {AW_DENY, AW_NO_RULE};
+	size_t argc = 0;
+
+	while (argv && argv[argc])
+		argc++;
+	if (s->head.path_len)
+		aw_image_decide_exec(aw_policy(), s->parts[0], s->head.path_len,
+			(const char *const *)argv, argc, &decision);
+	ret->refuse = aw_session()->enforce && decision.verdict != AW_ALLOW;
+	ret->err = refusal(decision.verdict);
+	passage.denied = ret->refuse ? ret->err : 0;
+	s->head.ts = aw_now();
+	s->head.pid = self->pid;
+	s->head.action = AW_EXEC;
+	s->head.verdict = (uint8_t)decision.verdict;
+	s->head.rule = decision.rule;
+	s->head.raw2_len = 0;
+	if (s->head.path_len)
+		put(self, s, &passage);
+}
+
 bool aw_enter_exec(
 	enum aw_call call, int dir, const char *path, int how, char *const *argv)
 {
@@ -458,9 +483,10 @@ bool aw_enter_exec(
 	bool sent = false;
 
 	if (aw_work() != AW_WORK_PRELOAD || !(self = aw_self()) ||
+		aw_string_length(self, path, AW_PATH_MAX) < 0 || !aw_vector_readable(argv) ||
 		!(scratch = aw_scratch_claim(self)))
-		return true;
-	if (aw_vector_readable(argv) && !is_plain() &&
+		return true; /* what cannot be read is EFAULT, and the kernel's to say */
+	if (!is_plain() &&
 		files(self, scratch, &aw_syscalls[AW_SYS_execveat], args, &s) &&
 		(vector = join_vector(argv, &len, &mapped))) {
 		s.parts[3] = vector;
@@ -471,11 +497,12 @@ bool aw_enter_exec(
 		sent = aw_socket_ask(&head, s.parts, &answer);
 		aw_raw(__NR_munmap, vector, mapped);
 	}
+	if (!sent)
+		exec_alone(self, &s, argv, &answer);
 	aw_scratch_release(self, scratch);
-	if (sent ? !answer.refuse : !aw_session()->enforce)
-		return true;
-	*aw_errno() = sent ? answer.err : EACCES;
-	return false;
+	if (answer.refuse)
+		*aw_errno() = answer.err;
+	return !answer.refuse;
 }
 
 bool aw_enter_lookup(enum aw_call call, const char *host, const char *service)

@@ -86,25 +86,28 @@ static struct aw_self *make_self(void)
 	return fresh;
 }
 
-/* Map control page and image, and the gate where it belongs; the descriptor stays open.
+/*
+ * Map control page and image, and the gate where it belongs; the descriptor stays open.
+ * size is what the supervisor says it is, 0 when it has not said so.
  */
-static bool map_session(int fd)
+static bool map_session(int fd, size_t size)
 {
 	struct aw_page *page;
-	size_t size;
 
-	page = map(NULL, AW_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
-	if (!page)
-		return false;
-	size = AW_IMAGE_OFFSET + page->image_size;
-	if (page->magic != AW_PAGE_MAGIC || size > 1ul << 30) {
+	if (!size) {
+		page = map(NULL, AW_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+		if (!page)
+			return false;
+		size = AW_IMAGE_OFFSET + page->image_size;
 		aw_raw(__NR_munmap, page, AW_PAGE_SIZE);
-		return false;
 	}
-	aw_raw(__NR_munmap, page, AW_PAGE_SIZE);
 	page = map(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	if (!page)
 		return false;
+	if (page->magic != AW_PAGE_MAGIC || AW_IMAGE_OFFSET + page->image_size > size) {
+		aw_raw(__NR_munmap, page, size);
+		return false;
+	}
 	if (atomic_load(&page->work) == AW_WORK_FAST)
 		map((void *)AW_GATE_ADDRESS, AW_PAGE_SIZE, PROT_READ | PROT_EXEC,
 			MAP_SHARED | MAP_FIXED_NOREPLACE, fd, AW_GATE_OFFSET);
@@ -136,7 +139,7 @@ static struct aw_ring *take_ring(const char *name, size_t size)
 		answer.session_fd = ring->session_fd;
 	if (answer.session_fd >= 0) {
 		if (!atomic_load(&aw_session_page))
-			map_session(answer.session_fd);
+			map_session(answer.session_fd, ring ? ring->session_size : 0);
 		aw_raw(__NR_close, answer.session_fd);
 	}
 	if (ring && (ring->magic != AW_RING_MAGIC || ring->size != size)) {
@@ -214,7 +217,7 @@ static const struct aw_page *fetch_again(const struct aw_page *page)
 
 	if (fd < 0)
 		return page;
-	map_session((int)fd);
+	map_session((int)fd, 0);
 	aw_raw(__NR_close, fd);
 	return aw_session();
 }
@@ -340,7 +343,7 @@ static bool readable_beside(const void *address, uintptr_t *last)
 
 bool aw_vector_readable(char *const *vector)
 {
-	uintptr_t entries = 0, texts = 0;
+	uintptr_t entries = -1ul, texts = -1ul;
 
 	for (; vector; vector++) {
 		if (!readable_beside(vector, &entries) ||

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
@@ -55,41 +56,54 @@ static long without_libc(int sys, const long a[6])
 	}
 #include "policy/calls.def"
 
-/* --- variadic opens --- */
+/* --- opens: variadic, or of two kinds of arguments --- */
 
-static int open_with(
-	enum aw_call call, int dir, const char *path, int flags, mode_t mode)
+static int real_open(enum aw_call call, int dir, const char *path, int flags, mode_t mode)
+{
+	union {
+		void *any;
+		int (*open)(const char *, int, ...);
+		int (*openat)(int, const char *, int, ...);
+		int (*creat)(const char *, mode_t);
+		int (*open_2)(const char *, int);
+		int (*openat_2)(int, const char *, int);
+	} real = {aw_real(call)};
+
+	if (!real.any) /* musl has no fortified ones */
+		return (int)aw_answer(aw_raw(__NR_openat, dir, path, flags, mode));
+	switch (call) {
+	case AW_FN_open:
+		return real.open(path, flags, mode);
+	case AW_FN_openat:
+		return real.openat(dir, path, flags, mode);
+	case AW_FN_creat:
+		return real.creat(path, mode);
+	case AW_FN___open_2:
+		return real.open_2(path, flags);
+	default:
+		return real.openat_2(dir, path, flags);
+	}
+}
+
+static int open_with(enum aw_call call, int dir, const char *path, int flags, mode_t mode)
 {
 	const long a[6] = {dir, A(path), flags, mode};
+	long fd = aw_fast_open(call, dir, path, flags, mode);
 	struct aw_passage passage;
 	int ret;
-
-	long fd = aw_fast_open(call, dir, path, flags, mode);
 
 	if (fd != AW_PASS)
 		return (int)aw_answer(fd);
 	if (!aw_enter(call, AW_SYS_openat, a, &passage))
 		return -1;
-	if (call == AW_FN_open) {
-		int (*real)(const char *, int, ...);
-
-		*(void **)&real = aw_real(AW_FN_open);
-		ret = real(path, flags, mode);
-	} else {
-		int (*real)(int, const char *, int, ...);
-
-		*(void **)&real = aw_real(AW_FN_openat);
-		ret = real(dir, path, flags, mode);
-	}
+	ret = real_open(call, dir, path, flags, mode);
 	aw_leave(&passage, ret == -1);
 	return ret;
 }
 
-static mode_t mode_argument(int flags, va_list args)
+static bool makes_file(int flags)
 {
-	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)
-		return va_arg(args, mode_t);
-	return 0;
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
 AW_EXPORT int open(const char *path, int flags, ...)
@@ -98,7 +112,7 @@ AW_EXPORT int open(const char *path, int flags, ...)
 	mode_t mode;
 
 	va_start(args, flags);
-	mode = mode_argument(flags, args);
+	mode = makes_file(flags) ? va_arg(args, mode_t) : 0;
 	va_end(args);
 	return open_with(AW_FN_open, AT_FDCWD, path, flags, mode);
 }
@@ -109,9 +123,28 @@ AW_EXPORT int openat(int dir, const char *path, int flags, ...)
 	mode_t mode;
 
 	va_start(args, flags);
-	mode = mode_argument(flags, args);
+	mode = makes_file(flags) ? va_arg(args, mode_t) : 0;
 	va_end(args);
 	return open_with(AW_FN_openat, dir, path, flags, mode);
+}
+
+AW_EXPORT int creat(const char *path, mode_t mode)
+{
+	return open_with(
+		AW_FN_creat, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+
+/* glibc ends a program that wants to create a file without a mode: its own has to. */
+AW_EXPORT int __open_2(const char *path, int flags)
+{
+	return makes_file(flags) ? real_open(AW_FN___open_2, AT_FDCWD, path, flags, 0)
+				 : open_with(AW_FN___open_2, AT_FDCWD, path, flags, 0);
+}
+
+AW_EXPORT int __openat_2(int dir, const char *path, int flags)
+{
+	return makes_file(flags) ? real_open(AW_FN___openat_2, dir, path, flags, 0)
+				 : open_with(AW_FN___openat_2, dir, path, flags, 0);
 }
 
 AW_SAME(open64, open);

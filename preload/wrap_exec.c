@@ -113,6 +113,37 @@ AW_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 	return ret;
 }
 
+/* Where execvp(3) would find it, for the judge of the preload engine; else file itself. */
+static const char *searched(const char *file, char *to, size_t size)
+{
+	const char *path = aw_environ_get("PATH");
+	struct aw_self *self;
+	long len;
+
+	if (aw_work() != AW_WORK_PRELOAD || !path || !(self = aw_self()) ||
+		aw_has_own_filter(self) ||
+		(len = aw_string_length(self, file, AW_PATH_MAX)) <= 0)
+		return file;
+	for (const char *c = file; *c; c++)
+		if (*c == '/')
+			return file;
+	while (*path) {
+		size_t n = 0;
+
+		while (path[n] && path[n] != ':')
+			n++;
+		if (n && n + (size_t)len + 2 <= size) {
+			memcpy(to, path, n);
+			to[n] = '/';
+			memcpy(to + n + 1, file, (size_t)len + 1);
+			if (aw_raw(__NR_faccessat, AT_FDCWD, to, X_OK) == 0)
+				return to;
+		}
+		path += path[n] ? n + 1 : n;
+	}
+	return file;
+}
+
 static int search(
 	enum aw_call call, const char *file, char *const argv[], char *const envp[])
 {
@@ -120,7 +151,9 @@ static int search(
 	struct aw_child_env env;
 	int ret;
 
-	if (!aw_enter_exec(call, AT_FDCWD, file, 0, argv))
+	char found[1024];
+
+	if (!aw_enter_exec(call, AT_FDCWD, searched(file, found, sizeof(found)), 0, argv))
 		return -1;
 	*(void **)&real = aw_real(AW_FN_execvpe);
 	aw_child_env_make(envp, false, &env);
@@ -232,8 +265,11 @@ static int spawn(enum aw_call call, pid_t *pid, const char *file,
 		const posix_spawnattr_t *, char *const[], char *const[]);
 	int saved = *aw_errno(), ret;
 	struct aw_child_env env;
+	char found[1024];
 
-	if (!aw_enter_exec(call, AT_FDCWD, file, 0, argv)) {
+	if (!aw_enter_exec(call, AT_FDCWD,
+		    call == AW_FN_posix_spawnp ? searched(file, found, sizeof(found)) : file, 0,
+		    argv)) {
 		ret = *aw_errno();
 		*aw_errno() = saved;
 		return ret;

@@ -102,17 +102,21 @@ AW_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 AW_EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-	const long a[6] = {fd, (long)messages, count, flags};
 	int (*real)(int, struct mmsghdr *, unsigned, int);
 	struct aw_passage passage;
-	int ret;
 
-	if (!aw_enter(AW_FN_sendmmsg, AW_SYS_sendmmsg, a, &passage))
-		return -1;
+	/* message by message; what is refused ends the list, as an error of the kernel's does */
+	for (unsigned i = 0; aw_work() == AW_WORK_PRELOAD && i < count; i++) {
+		const long a[6] = {fd, (long)&messages[i].msg_hdr, flags};
+
+		if (aw_enter(AW_FN_sendmmsg, AW_SYS_sendmsg, a, &passage))
+			continue;
+		if (i == 0)
+			return -1;
+		count = i;
+	}
 	*(void **)&real = aw_real(AW_FN_sendmmsg);
-	ret = real(fd, messages, count, flags);
-	aw_leave(&passage, ret == -1);
-	return ret;
+	return real(fd, messages, count, flags);
 }
 
 AW_EXPORT int getaddrinfo(const char *host, const char *service,

@@ -28,6 +28,8 @@ struct ring_entry {
 struct process {
 	struct aw_who who;
 	struct ring_entry *rings; /* owned */
+	const char *exe_before; /* the last exec: what it was, in case it fails */
+	enum aw_shim_state shim_before;
 	bool exited;
 	int status;
 	UT_hash_handle hh;
@@ -162,14 +164,20 @@ static bool read_status(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid)
 	return true;
 }
 
-static bool has_plain_root(const struct aw_processes *tree, pid_t pid)
+static bool has_plain_root(pid_t pid)
 {
 	char text[4096];
 
-	if (read_link(pid, "root", text, sizeof(text)) != 1)
-		return false;
+	return read_link(pid, "root", text, sizeof(text)) == 1;
+}
+
+/* clone(2) may have given it another one without a call that is watched. */
+static bool in_our_namespace(const struct aw_processes *tree, pid_t pid)
+{
+	char text[64];
+
 	return read_link(pid, "ns/mnt", text, sizeof(text)) > 0 &&
-	       strcmp(text, tree->root_ns) == 0;
+		strcmp(text, tree->root_ns) == 0;
 }
 
 static void refresh_exe(struct aw_processes *tree, struct process *p)
@@ -192,10 +200,12 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	p->who.filtered = parent && parent->who.filtered;
 	p->who.shim = parent && parent->who.shim == AW_SHIM_READY ? AW_SHIM_READY
 								  : AW_SHIM_NONE;
-	if (parent)
-		p->who.exe = parent->who.exe;
-	refresh_exe(tree, p);
-	p->who.plain_root = has_plain_root(tree, pid);
+	if (parent && !parent->who.execing)
+		p->who.exe = parent->who.exe; /* an exec of its own would have been seen */
+	else
+		refresh_exe(tree, p);
+	p->who.plain_root = in_our_namespace(tree, pid) &&
+		((parent && parent->who.plain_root) || has_plain_root(pid));
 	HASH_ADD_INT(tree->processes, who.pid, p);
 	return p;
 }
@@ -323,7 +333,37 @@ bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
 
 void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim)
 {
-	WITH_PROCESS(tree, pid, p_->who.execing = true; p_->who.shim = shim);
+	WITH_PROCESS(tree, pid, if (p_->who.shim != AW_SHIM_EXPECTED) {
+			p_->exe_before = p_->who.exe; /* else the last one failed */
+			p_->shim_before = p_->who.shim;
+		}
+		p_->who.execing = true;
+		p_->who.shim = shim);
+}
+
+/* A program that has just been started cannot have the session's memory mapped. */
+static bool maps_session(pid_t pid)
+{
+	char path[64], line[512];
+	AW_FCLOSE FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, "/memfd:agentwatch"))
+			return true;
+	return false;
+}
+
+bool aw_processes_exec_failed(struct aw_processes *tree, pid_t pid)
+{
+	bool mapped = maps_session(pid), failed = false;
+
+	WITH_PROCESS(tree, pid, refresh_exe(tree, p_);
+		failed = p_->who.exe == p_->exe_before &&
+			(mapped || p_->shim_before != AW_SHIM_READY);
+		if (failed) p_->who.shim = p_->shim_before);
+	return failed;
 }
 
 void aw_processes_set_shim(

@@ -51,6 +51,12 @@ bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
 
 /* It is about to become another program. */
 void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim);
+
+/*
+ * Did that exec fail after all? Then what was expected of the shim before holds again.
+ * Looks at the program's name and mappings, so only for when something seems wrong.
+ */
+bool aw_processes_exec_failed(struct aw_processes *tree, pid_t pid);
 void aw_processes_set_shim(
 	struct aw_processes *tree, pid_t pid, enum aw_shim_state shim);
 

@@ -316,6 +316,17 @@ static int set_up_loop(struct service *s, struct aw_error *err)
 	return add_to_loop(s, aw_control_fd(s->control), WAIT_CONTROL);
 }
 
+/* What this engine does not see is said, in the log and to the user. */
+static void say_gap(struct service *s)
+{
+	static const char gap[] = "engine preload sees dynamic programs only: static programs, "
+				  "raw system calls and what libc does inside are not logged";
+
+	aw_watch_warn(&s->watch, NULL, "preload", "%s", gap);
+	if (!s->run->options.quiet)
+		aw_say("%s", gap);
+}
+
 /* Threads first, then the command: its very first call already waits for an answer. */
 static int start(struct service *s, struct aw_error *err)
 {
@@ -324,6 +335,8 @@ static int start(struct service *s, struct aw_error *err)
 	char text[128];
 	int failed;
 
+	if (s->run->engine == AW_PRELOAD)
+		say_gap(s);
 	if (s->run->engine == AW_PRELOAD &&
 		aw_socket_service_start(&s->watch, s->run->socket, &s->sockets, err) <
 			0)
@@ -343,7 +356,7 @@ static int start(struct service *s, struct aw_error *err)
 	if (launched.listener >= 0 &&
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
 		return AW_RUN_FAILED;
-	if (aw_drain_start(&s->watch, s->notify, &s->drain, err) < 0)
+	if (aw_drain_start(&s->watch, &s->drain, err) < 0)
 		return AW_RUN_FAILED;
 	tell(s, AW_NEWS_STARTED, launched.pid, launched.listener);
 	failed = aw_launch_go(s->run, &launched, err);

@@ -64,6 +64,14 @@ void aw_watch_flush(struct aw_watch *watch)
 	pthread_mutex_unlock(&watch->log_lock);
 }
 
+void aw_watch_settle(struct aw_watch *watch)
+{
+	if (atomic_load(&watch->settle) > 0) {
+		atomic_fetch_sub(&watch->settle, 1);
+		aw_shared_moved(atomic_load(&watch->shared));
+	}
+}
+
 void aw_watch_sign(struct aw_event *event, const struct aw_who *who)
 {
 	event->pid = who->pid;
@@ -133,6 +141,8 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 		close(*ret_fd);
 		return -1;
 	}
+	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
+		atomic_load(&watch->shared)->page->image_size);
 	*ret_ring = ring;
 	return 0;
 }

@@ -37,6 +37,7 @@ struct aw_watch {
 	bool log_failed;	 /* said once */
 	_Atomic bool stop_agent; /* enforce: the log cannot be written */
 	_Atomic bool ending;
+	_Atomic int settle; /* generation bumps still to come */
 };
 
 const char *aw_engine_name(enum aw_engine engine);
@@ -51,6 +52,9 @@ void aw_watch_flush(struct aw_watch *watch);
 /* Log a warning about a process (who may be NULL). */
 void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char *kind,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Bump the generation again for calls that were let go just now. */
+void aw_watch_settle(struct aw_watch *watch);
 
 /* Who did it. */
 void aw_watch_sign(struct aw_event *event, const struct aw_who *who);

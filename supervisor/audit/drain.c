@@ -27,7 +27,6 @@ enum {
 
 struct aw_drain {
 	struct aw_watch *watch;
-	struct aw_notify *notify;
 	pthread_t thread;
 	_Atomic bool finish;
 	struct aw_taken taken; /* large, so not on a stack */
@@ -210,7 +209,7 @@ static bool pass(struct aw_drain *drain)
 
 	drain->now = aw_watch_now();
 	busy = aw_processes_visit(drain->watch->tree, &visitor);
-	aw_notify_settle(drain->notify);
+	aw_watch_settle(drain->watch);
 	aw_watch_flush(drain->watch);
 	return busy;
 }
@@ -240,15 +239,13 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int aw_drain_start(struct aw_watch *watch, struct aw_notify *notify,
-	struct aw_drain **ret, struct aw_error *err)
+int aw_drain_start(struct aw_watch *watch, struct aw_drain **ret, struct aw_error *err)
 {
 	struct aw_drain *drain = calloc(1, sizeof(*drain));
 
 	if (!drain)
 		return aw_fail(err, ENOMEM, "starting the audit thread");
 	drain->watch = watch;
-	drain->notify = notify;
 	if (pthread_create(&drain->thread, NULL, run, drain) != 0) {
 		free(drain);
 		return aw_fail(err, EAGAIN, "starting the audit thread");
@@ -272,7 +269,6 @@ void aw_drain_finish(struct aw_drain *drain)
 	atomic_store(&drain->finish, true);
 	aw_drain_poke(drain);
 	pthread_join(drain->thread, NULL);
-	drain->notify = NULL; /* its threads have ended */
 	while (pass(drain))
 		;
 	free(drain);

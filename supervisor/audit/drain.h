@@ -8,13 +8,11 @@
 #ifndef AW_SUPERVISOR_AUDIT_DRAIN_H
 #define AW_SUPERVISOR_AUDIT_DRAIN_H
 
-#include "supervisor/kernel/notify.h"
 #include "supervisor/watch.h"
 
 struct aw_drain;
 
-int aw_drain_start(struct aw_watch *watch, struct aw_notify *notify,
-	struct aw_drain **ret, struct aw_error *err);
+int aw_drain_start(struct aw_watch *watch, struct aw_drain **ret, struct aw_error *err);
 
 /* Look now. */
 void aw_drain_poke(struct aw_drain *drain);

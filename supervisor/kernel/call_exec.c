@@ -79,8 +79,6 @@ void aw_call_exec(struct aw_notified *call)
 	int looked_up = 0;
 
 	event->action = AW_EXEC;
-	aw_target_vector(
-		&call->target, call->args[at ? 2 : 1], call->word, &call->argv);
 	event->cwd.len =
 		aw_target_name(&call->target, AT_FDCWD, call->cwd, sizeof(call->cwd));
 	event->cwd.bytes = call->cwd;
@@ -93,6 +91,9 @@ void aw_call_exec(struct aw_notified *call)
 		event->strength = call->watch->strength_kernel;
 		return;
 	}
+	if (!looked_up) /* a shell tries many names: no need to read a long vector each time */
+		aw_target_vector(
+			&call->target, call->args[at ? 2 : 1], call->word, &call->argv);
 	decide(call);
 	if (call->reply == AW_REPLY_FAIL)
 		return;

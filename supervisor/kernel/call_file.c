@@ -180,7 +180,8 @@ static void watch_for_shim(struct aw_notified *call)
 	if (strcmp(call->raw, call->watch->shim) == 0)
 		on_shim_open(call);
 	else if (call->target.who.shim == AW_SHIM_EXPECTED &&
-		 strcmp(call->raw, "/etc/ld.so.preload") != 0)
+		 strcmp(call->raw, "/etc/ld.so.preload") != 0 &&
+		 !aw_processes_exec_failed(call->watch->tree, call->target.who.pid))
 		on_lost_shim(call);
 }
 

@@ -29,7 +29,6 @@ struct aw_notify {
 	pthread_t *threads; /* owned */
 	unsigned count;
 	size_t request_size, response_size;
-	_Atomic int settle; /* generation bumps still to come */
 };
 
 static void answer(struct aw_notify *notify, struct aw_notified *call,
@@ -214,7 +213,7 @@ static void handle(struct aw_notify *notify, struct aw_notified *call,
 		deal_with(call);
 	if (call->moves) {
 		aw_shared_moved(atomic_load(&watch->shared));
-		atomic_store(&notify->settle, 4);
+		atomic_store(&watch->settle, 4);
 	}
 	if (log_first)
 		log_call(call);
@@ -248,14 +247,6 @@ static void *serve(void *arg)
 	free(request);
 	free(response);
 	return NULL;
-}
-
-void aw_notify_settle(struct aw_notify *notify)
-{
-	if (notify && atomic_load(&notify->settle) > 0) {
-		atomic_fetch_sub(&notify->settle, 1);
-		aw_shared_moved(atomic_load(&notify->watch->shared));
-	}
 }
 
 static void wake_up(int signal)

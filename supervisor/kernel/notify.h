@@ -18,9 +18,6 @@ struct aw_notify;
 int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **ret,
 	struct aw_error *err);
 
-/* Bumps the shared generation again for calls that were let go just now. */
-void aw_notify_settle(struct aw_notify *notify);
-
 /* Stop the threads; NULL is fine. Calls that come later wait for whoever holds the
  * listener. */
 void aw_notify_stop(struct aw_notify *notify);

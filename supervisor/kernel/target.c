@@ -291,7 +291,7 @@ static int start_of(const struct aw_target *target, int dir, const char *path, b
 	*in_root = false;
 	if (path[0] == '/') {
 		if (target->who.plain_root)
-			return open("/", O_PATH | O_CLOEXEC);
+			return AT_FDCWD; /* not looked at: the path is absolute */
 		*in_root = true;
 		snprintf(link, sizeof(link), "/proc/%d/root", target->tid);
 	} else if (dir == AT_FDCWD) {
@@ -371,7 +371,7 @@ static size_t resolve_step(const struct aw_target *target, int dir, const char *
 
 	path = as_the_target_means_it(target, path, meant, sizeof(meant));
 	start = start_of(target, dir, path, &in_root);
-	if (start < 0) {
+	if (start < 0 && start != AT_FDCWD) {
 		*ret_errno = errno == ENOENT ? EBADF : errno;
 		return 0;
 	}

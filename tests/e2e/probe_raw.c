@@ -193,16 +193,12 @@ static long own_i386(long nr, const long *arg)
 	return (int)result;
 }
 #elif defined(__i386__)
+/* The sixth argument is in %ebp, which is libc's business. */
 static long own(long nr, const long *arg)
 {
-	long result;
+	long result = syscall(nr, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 
-	__asm__ volatile("int $0x80"
-			 : "=a"(result)
-			 : "a"(nr), "b"(arg[0]), "c"(arg[1]), "d"(arg[2]), "S"(arg[3]),
-			 "D"(arg[4])
-			 : "memory");
-	return result;
+	return result == -1 ? -errno : result;
 }
 #define own_i386 own
 #elif defined(__aarch64__)

@@ -34,12 +34,12 @@ is back 'set wins over unset' "$(run sh -c 'echo $PLAIN')"
 environment '{unset: ["AW_T_SECRET"]}'
 cat >"$tmp/look" <<'END'
 #!/bin/bash
-# Everybody in the tree, for half a second.
-( sleep 0.4 ) &
-env -i sleep 0.4 &
-setsid sh -c 'sleep 0.4; :' &
-python3 -c 'import subprocess; subprocess.run(["sleep", "0.4"])' &
-sleep 0.2
+# Everybody in the tree; who is left over is ended with the session.
+( sleep 20 ) &
+env -i sleep 20 &
+setsid sh -c 'sleep 20; :' &
+python3 -c 'import subprocess; subprocess.run(["sleep", "20"])' &
+sleep 0.7
 top=$PPID
 seen=0
 for file in /proc/[0-9]*/environ; do
@@ -55,7 +55,7 @@ for file in /proc/[0-9]*/environ; do
 	tr '\0' '\n' <"$file" 2>/dev/null | grep -q sesame && echo "in $pid: $(tr '\0' ' ' </proc/$pid/cmdline)"
 done
 echo "$((seen > 5))"
-wait
+kill $(jobs -p)
 END
 chmod +x "$tmp/look"
 is 1 'what is unset is in no descendant'"'"'s environ' "$(run "$tmp/look")"

@@ -289,6 +289,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	atomic_store(&w->shared, &run->shared);
 	snprintf(w->shim, sizeof(w->shim), "%s", run->shim ? run->shim : "");
 	pthread_mutex_init(&w->log_lock, NULL);
+	pthread_mutex_init(&w->spare_lock, NULL);
 	w->pidfds = epoll_create1(EPOLL_CLOEXEC);
 	w->tree = aw_processes_new();
 	if (w->pidfds < 0 || !w->tree)
@@ -375,6 +376,7 @@ static void finish(struct service *s)
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
+	aw_watch_unstock(&s->watch);
 	write_summary(s);
 	aw_control_close(s->control);
 	if (aw_session_finish(s->run->session, s->status, &err) < 0)

@@ -124,6 +124,48 @@ void aw_watch_born(void *ctx, const struct aw_who *who, int pidfd)
 		close(pidfd);
 }
 
+static bool take_spare(struct aw_watch *watch, struct aw_ring **ret_ring, int *ret_fd)
+{
+	bool found;
+
+	pthread_mutex_lock(&watch->spare_lock);
+	found = watch->spares > 0;
+	if (found) {
+		watch->spares--;
+		*ret_ring = watch->spare[watch->spares].ring;
+		*ret_fd = watch->spare[watch->spares].fd;
+	}
+	pthread_mutex_unlock(&watch->spare_lock);
+	return found;
+}
+
+bool aw_watch_stock(struct aw_watch *watch)
+{
+	struct aw_spare fresh;
+	bool made = false, room = true;
+
+	while (room && watch->spares < AW_SPARE_RINGS &&
+		aw_ring_create(AW_RING_SMALL, 0, &fresh.ring, &fresh.fd, NULL) == 0) {
+		pthread_mutex_lock(&watch->spare_lock);
+		room = watch->spares < AW_SPARE_RINGS;
+		if (room)
+			watch->spare[watch->spares++] = fresh;
+		pthread_mutex_unlock(&watch->spare_lock);
+		made = true;
+	}
+	return made;
+}
+
+void aw_watch_unstock(struct aw_watch *watch)
+{
+	while (watch->spares) {
+		struct aw_spare *spare = &watch->spare[--watch->spares];
+
+		aw_ring_unmap(spare->ring, AW_RING_SMALL);
+		close(spare->fd);
+	}
+}
+
 int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 	int *ret_fd, struct aw_ring **ret_ring)
 {
@@ -131,11 +173,13 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 	struct aw_ring *ring;
 	struct aw_error err;
 
-	if (aw_ring_create(size, who->pid, &ring, ret_fd, &err) < 0) {
+	if ((big || !take_spare(watch, &ring, ret_fd)) &&
+		aw_ring_create(size, who->pid, &ring, ret_fd, &err) < 0) {
 		aw_watch_warn(watch, who, "ring",
 			"no memory shared with process %d: %s", who->pid, err.text);
 		return -1;
 	}
+	ring->owner = who->pid;
 	if (aw_processes_add_ring(watch->tree, who->pid, ring, size) < 0) {
 		aw_ring_unmap(ring, size);
 		close(*ret_fd);

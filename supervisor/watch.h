@@ -20,6 +20,8 @@
 
 enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
 
+enum { AW_SPARE_RINGS = 4 };
+
 struct aw_watch {
 	enum aw_engine engine;
 	bool enforce, hides, ask, quiet;
@@ -37,6 +39,12 @@ struct aw_watch {
 	bool log_failed;	 /* said once */
 	_Atomic bool stop_agent; /* enforce: the log cannot be written */
 	_Atomic bool ending;
+	pthread_mutex_t spare_lock;
+	struct aw_spare { /* small rings made ahead, so that a hello need not wait */
+		struct aw_ring *ring;
+		int fd;
+	} spare[AW_SPARE_RINGS];
+	unsigned spares;
 	_Atomic int settle; /* generation bumps still to come */
 };
 
@@ -55,6 +63,10 @@ void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char 
 
 /* Bump the generation again for calls that were let go just now. */
 void aw_watch_settle(struct aw_watch *watch);
+
+/* Make rings ahead until there are enough; returns whether some had to be made. */
+bool aw_watch_stock(struct aw_watch *watch);
+void aw_watch_unstock(struct aw_watch *watch);
 
 /* Who did it. */
 void aw_watch_sign(struct aw_event *event, const struct aw_who *who);

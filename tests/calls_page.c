@@ -35,14 +35,35 @@ static const struct {
 
 static const char *effect_name(enum aw_effect effect)
 {
-	static const char *const names[] = {"opens", "creates a file",
-		"opens by handle", "reads", "changes", "creates", "deletes", "renames",
-		"links", "links", "starting point of paths", "program", "connects",
-		"binds", "sends", "sends", "sends", "looks a name up", "metadata",
-		"io_uring", "filter of its own", "filter of its own",
-		"another view of files"};
+	static const char *const names[] = {
+		[AW_FX_OPEN] = "opens",
+		[AW_FX_CREAT] = "creates a file",
+		[AW_FX_HANDLE] = "opens by handle",
+		[AW_FX_READ] = "reads",
+		[AW_FX_WRITE] = "changes",
+		[AW_FX_CREATE] = "creates",
+		[AW_FX_DELETE] = "deletes",
+		[AW_FX_RENAME] = "renames",
+		[AW_FX_LINK] = "links",
+		[AW_FX_SYMLINK] = "links",
+		[AW_FX_CHDIR] = "where paths start",
+		[AW_FX_EXEC] = "program",
+		[AW_FX_CONNECT] = "connects",
+		[AW_FX_BIND] = "binds",
+		[AW_FX_SENDTO] = "sends",
+		[AW_FX_SENDMSG] = "sends",
+		[AW_FX_SENDMMSG] = "sends",
+		[AW_FX_LOOKUP] = "looks a name up",
+		[AW_FX_META] = "metadata",
+		[AW_FX_URING] = "io_uring",
+		[AW_FX_SECCOMP] = "filter of its own",
+		[AW_FX_PRCTL] = "filter of its own",
+		[AW_FX_VIEW] = "another view of files",
+	};
 
-	return effect < sizeof(names) / sizeof(names[0]) ? names[effect] : "?";
+	return effect < sizeof(names) / sizeof(names[0]) && names[effect]
+		       ? names[effect]
+		       : "is watched";
 }
 
 static uint32_t ask(

@@ -30,16 +30,13 @@ $(T)/calls_page: $(T)/calls_page.o $(TEST_LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
 .SECONDARY:
 
-# functions whose wrapper can go through the gate page
-FAST = $$(sed -n 's/.*\(aw_fast_open\|open_with\|send_unaddressed\)(\(AW_FN_\|__NR_\)\([a-z]*\).*/\3/p' \
-	preload/wrap*.c)
 .PHONY: docs/CALLS.md
 docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls.def
-	$(T)/calls_page $(FAST) >$@
+	$(T)/calls_page $$(tests/fast_calls.sh) >$@
 
 .PHONY: check unit unit-threads unit-all fuzz-replay bench ci quickstart aarch64
 check: all $(UNIT) $(FUZZ) $(T)/calls_page ## build and run every test that can run here
-	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) \
+	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_TEST_TIMEOUT=$${AW_TEST_TIMEOUT:-900} \
 		tests/check.sh '$(UNIT) $(FUZZ) $(E2E)' '$(E2E_USER)'
 unit: $(UNIT) $(FUZZ) ## unit tests and the fuzzers' corpus; SAN=address,undefined to sanitize
 	@tests/run.sh $(UNIT) $(FUZZ)

@@ -211,6 +211,8 @@ static bool pass(struct aw_drain *drain)
 	busy = aw_processes_visit(drain->watch->tree, &visitor);
 	aw_watch_settle(drain->watch);
 	aw_watch_flush(drain->watch);
+	if (drain->watch->shim[0] && !atomic_load(&drain->finish))
+		aw_watch_stock(drain->watch);
 	return busy;
 }
 

@@ -31,20 +31,21 @@ struct aw_notify {
 	size_t request_size, response_size;
 };
 
-static void answer(struct aw_notify *notify, struct aw_notified *call,
-	struct seccomp_notif_resp *response, bool *ret_gone)
+void aw_call_answer(struct aw_notified *call)
 {
-	*ret_gone = false;
-	if (call->reply == AW_REPLY_DONE)
+	struct seccomp_notif_resp *response = call->response;
+
+	if (call->answered || call->reply == AW_REPLY_DONE)
 		return;
-	memset(response, 0, notify->response_size);
+	call->answered = true;
+	memset(response, 0, call->response_size);
 	response->id = call->id;
 	if (call->reply == AW_REPLY_CONTINUE)
 		response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	else
 		response->error = -call->err;
-	if (ioctl(notify->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, response) < 0)
-		*ret_gone = errno == ENOENT;
+	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, response) < 0)
+		call->gone = errno == ENOENT;
 }
 
 static void warn_of_call(struct aw_notified *call, const char *kind, const char *what)
@@ -173,8 +174,7 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->id = request->id;
 	call->reply = AW_REPLY_CONTINUE;
 	call->err = 0;
-	call->silent = false;
-	call->moves = false;
+	call->silent = call->answered = call->gone = call->moves = false;
 	call->event =
 		(struct aw_event){.kind = AW_EV_CALL, .ts = aw_watch_now(), .port = -1};
 	aw_vector_free(&call->argv);
@@ -199,11 +199,10 @@ static void log_call(struct aw_notified *call)
 	aw_watch_log(call->watch, event);
 }
 
-static void handle(struct aw_notify *notify, struct aw_notified *call,
-	const struct seccomp_notif *request, struct seccomp_notif_resp *response)
+static void handle(struct aw_notified *call, const struct seccomp_notif *request)
 {
-	struct aw_watch *watch = notify->watch;
-	bool log_first = watch->enforce || watch->ask, gone;
+	struct aw_watch *watch = call->watch;
+	bool log_first = watch->enforce || watch->ask;
 
 	reset(call, request);
 	if (!aw_processes_find(watch->tree, call->target.tid, &call->target.who) ||
@@ -217,8 +216,8 @@ static void handle(struct aw_notify *notify, struct aw_notified *call,
 	}
 	if (log_first)
 		log_call(call);
-	answer(notify, call, response, &gone);
-	if (!log_first && !gone)
+	aw_call_answer(call);
+	if (!log_first && !call->gone)
 		log_call(call);
 }
 
@@ -232,11 +231,13 @@ static void *serve(void *arg)
 	prctl(PR_SET_NAME, "aw-notify");
 	if (request && response && call) {
 		call->watch = notify->watch;
+		call->response = response;
+		call->response_size = notify->response_size;
 		while (!atomic_load(&notify->watch->ending)) {
 			memset(request, 0, notify->request_size);
 			if (ioctl(notify->watch->listener, SECCOMP_IOCTL_NOTIF_RECV,
 				    request) == 0)
-				handle(notify, call, request, response);
+				handle(call, request);
 			else if (errno != EINTR && errno != ENOENT)
 				break;
 		}

@@ -32,9 +32,8 @@ else skip 'exports' 'no nm'; fi
 
 page=$built/tests/calls_page
 if [ -x "$page" ]; then
-	fast=$(sed -n 's/.*\(aw_fast_open\|open_with\|send_unaddressed\)(\(AW_FN_\|__NR_\)\([a-z]*\).*/\3/p' preload/wrap*.c)
-	# shellcheck disable=SC2086
-	"$page" $fast >"$tmp/CALLS.md"
+	# shellcheck disable=SC2046
+	"$page" $(tests/fast_calls.sh) >"$tmp/CALLS.md"
 	same docs/CALLS.md "$tmp/CALLS.md" 'docs/CALLS.md is as `make docs/CALLS.md` writes it'
 else skip 'docs/CALLS.md is up to date' 'calls_page is not built'; fi
 

@@ -47,7 +47,7 @@ $(ENTER): supervisor/enter.c supervisor/enter.h
 	$(Q)$(CC) $(BASE) -Os $(EXTRA) -static -s -o $@ $<
 $(SHIM): $(SHIM_OBJ)
 	@echo "  LINK $@"
-	$(Q)$(CC) $(LDFLAGS) -shared -nostdlib -Wl,-z,now -Wl,-z,noexecstack \
+	$(Q)$(CC) $(LDFLAGS) -shared -nostdlib -Wl,-z,now,-z,noseparate-code,-z,norelro -Wl,-z,noexecstack \
 		-Wl,--exclude-libs,ALL -Wl,-soname,libagentwatch.so -o $@ $^
 $(BUILD)/shim/%.o: %.c
 	@mkdir -p $(@D); echo "  CC   $< (shim)"

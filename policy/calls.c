@@ -13,7 +13,7 @@
 
 const struct aw_syscall aw_syscalls[] = {
 #define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \
-	[AW_SYS_##name] = {#name, AW_FX_##effect, dir, path, dir2, path2, flags,       \
+	[AW_SYS_##name] = {AW_FX_##effect, dir, path, dir2, path2, flags,              \
 		AW_LAST_##last, __NR_##name},
 #include "policy/calls.def"
 };
@@ -22,7 +22,18 @@ const struct aw_syscall aw_syscalls[] = {
 #undef CWD
 #undef FD
 
-static const char *const names[] = {
+/*
+ * All names in one block and where each starts: no pointers, so that the loader has nothing
+ * to relocate in every process that the shim is loaded into.
+ */
+static const struct texts {
+#define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \
+	char sys_##name[sizeof(#name)];
+#include "policy/calls.def"
+#define AW_FN(ret, name, params, args, sys, sysargs) char fn_##name[sizeof(#name)];
+#define AW_HAND(name, effect, sys) char fn_##name[sizeof(#name)];
+#include "policy/calls.def"
+} texts = {
 #define AW_SYS(name, effect, dir, path, dir2, path2, flags, last) #name,
 #include "policy/calls.def"
 #define AW_FN(ret, name, params, args, sys, sysargs) #name,
@@ -30,11 +41,20 @@ static const char *const names[] = {
 #include "policy/calls.def"
 };
 
-_Static_assert(sizeof(names) / sizeof(names[0]) == AW_CALL_COUNT, "one name an id");
+static const uint16_t starts[] = {
+#define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \
+	offsetof(struct texts, sys_##name),
+#include "policy/calls.def"
+#define AW_FN(ret, name, params, args, sys, sysargs) offsetof(struct texts, fn_##name),
+#define AW_HAND(name, effect, sys) offsetof(struct texts, fn_##name),
+#include "policy/calls.def"
+};
+
+_Static_assert(sizeof(starts) / sizeof(starts[0]) == AW_CALL_COUNT, "one name an id");
 
 const char *aw_call_name(unsigned call)
 {
-	return call < AW_CALL_COUNT ? names[call] : "?";
+	return call < AW_CALL_COUNT ? (const char *)&texts + starts[call] : "?";
 }
 
 int aw_syscall_by_number(long nr)
@@ -118,6 +138,9 @@ static const short i386_numbers[AW_SYS_COUNT] = {
 	[AW_SYS_unshare] = 310,
 	[AW_SYS_setns] = 346,
 	[AW_SYS_pivot_root] = 217,
+	[AW_SYS_mount] = 21,
+	[AW_SYS_move_mount] = 429,
+	[AW_SYS_clone] = -1,
 };
 
 /* Second i386 numbers of the same calls: 32-bit ids, 64-bit offsets and times. */

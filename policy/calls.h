@@ -36,7 +36,8 @@ enum aw_effect {
 	AW_FX_SECCOMP,
 	AW_FX_PRCTL,
 	AW_FX_MEMORY,
-	AW_FX_VIEW, /* another root or mount namespace */
+	AW_FX_VIEW,  /* another root, mounts or mount namespace */
+	AW_FX_CLONE, /* watched when it makes a mount namespace */
 };
 
 /* What becomes of a symbolic link in the last component; letters of calls.def. */
@@ -60,7 +61,6 @@ enum aw_call {
 };
 
 struct aw_syscall {
-	const char *name;
 	uint8_t effect; /* enum aw_effect */
 	int8_t dir, path, dir2, path2, flags;
 	uint8_t last; /* enum aw_last */

@@ -109,5 +109,8 @@
 #ifndef __NR_sendmmsg
 #define __NR_sendmmsg -1
 #endif
+#ifndef __NR_move_mount
+#define __NR_move_mount 429
+#endif
 
 #endif

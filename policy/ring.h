@@ -38,6 +38,7 @@ struct aw_ring {
 	_Atomic uint32_t
 		plain; /* 1: the target has a filter of its own; only libc's calls */
 	_Atomic uint32_t retired; /* 1: ask for a larger ring */
+	_Atomic uint32_t closed;  /* 1: its process is gone, nobody reads it any more */
 	_Atomic uint32_t waiters; /* futex: writers wait here for room */
 	_Atomic uint64_t head __attribute__((aligned(64)));
 	_Atomic uint64_t tail __attribute__((aligned(64)));

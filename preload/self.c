@@ -19,7 +19,6 @@
 #endif
 
 #define SELF_SIZE ((sizeof(struct aw_self) + 4095) & ~4095ul)
-#define MAP_SIZE (SELF_SIZE + AW_SCRATCHES * sizeof(struct aw_scratch))
 
 struct aw_self *_Atomic aw_self_page;
 const struct aw_page *_Atomic aw_session_page;
@@ -69,21 +68,22 @@ static void *map(void *at, size_t size, int prot, int flags, int fd, long offset
 	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
 }
 
-/* The page and its scratch space, once per address space. */
+/* In .bss, whole pages of it: nothing to map, and private memory that fork can wipe. */
+static union {
+	struct aw_self self;
+	char pages[SELF_SIZE];
+} own __attribute__((aligned(4096)));
+static struct aw_scratch scratches[AW_SCRATCHES] __attribute__((aligned(4096)));
+
+/* Once per address space; the kernel must promise to wipe it in a forked child. */
 static struct aw_self *make_self(void)
 {
-	struct aw_self *fresh, *expected = NULL;
+	struct aw_self *expected = NULL;
 
-	fresh = map(NULL, MAP_SIZE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!fresh)
+	if (aw_raw(__NR_madvise, &own, sizeof(own), MADV_WIPEONFORK) < 0)
 		return NULL;
-	if (aw_raw(__NR_madvise, fresh, SELF_SIZE, MADV_WIPEONFORK) < 0 ||
-		!atomic_compare_exchange_strong(&aw_self_page, &expected, fresh)) {
-		aw_raw(__NR_munmap, fresh, MAP_SIZE);
-		return expected;
-	}
-	return fresh;
+	atomic_compare_exchange_strong(&aw_self_page, &expected, &own.self);
+	return &own.self;
 }
 
 /*
@@ -232,11 +232,6 @@ const struct aw_image *aw_policy(void)
 	return (const struct aw_image *)((const char *)page + AW_IMAGE_OFFSET);
 }
 
-static struct aw_scratch *scratch_at(struct aw_self *self, unsigned i)
-{
-	return (struct aw_scratch *)(void *)((char *)self + SELF_SIZE) + i;
-}
-
 struct aw_scratch *aw_scratch_claim(struct aw_self *self)
 {
 	uint32_t used = atomic_load_explicit(&self->scratch_used, memory_order_relaxed);
@@ -248,13 +243,13 @@ struct aw_scratch *aw_scratch_claim(struct aw_self *self)
 			return NULL;
 		if (atomic_compare_exchange_weak_explicit(&self->scratch_used, &used,
 			    used | 1u << i, memory_order_acquire, memory_order_relaxed))
-			return scratch_at(self, i);
+			return &scratches[i];
 	}
 }
 
 void aw_scratch_release(struct aw_self *self, struct aw_scratch *scratch)
 {
-	unsigned i = (unsigned)(scratch - scratch_at(self, 0));
+	unsigned i = (unsigned)(scratch - scratches);
 
 	atomic_fetch_and_explicit(
 		&self->scratch_used, ~(1u << i), memory_order_release);
@@ -310,6 +305,11 @@ static size_t read_cwd(struct aw_self *self, char *to, size_t size, uint32_t gen
 			&self->cwd_sequence, sequence + 2, memory_order_release);
 	}
 	return (size_t)len;
+}
+
+struct aw_ring *aw_ring_inherited(void)
+{
+	return atomic_load(&inherited_ring);
 }
 
 bool aw_has_own_filter(const struct aw_self *self)

@@ -142,6 +142,9 @@ long aw_string_length(struct aw_self *self, const char *text, size_t max);
 /* Copy the working directory; its length, or 0 when it has no name. */
 size_t aw_cwd(struct aw_self *self, char *to, size_t size);
 
+/* The ring of the process that we were forked from, or our own; NULL before any hello. */
+struct aw_ring *aw_ring_inherited(void);
+
 /* The working directory has changed. */
 void aw_cwd_forget(void);
 

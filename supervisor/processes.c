@@ -55,6 +55,7 @@ struct aw_processes {
 	aw_processes_born born;
 	void *ctx;
 	char root_ns[64]; /* our mount namespace */
+	bool sees_execs;
 };
 
 static const char *intern(struct aw_processes *tree, const char *text)
@@ -84,13 +85,14 @@ static ssize_t read_link(pid_t pid, const char *what, char *to, size_t size)
 	return n;
 }
 
-struct aw_processes *aw_processes_new(void)
+struct aw_processes *aw_processes_new(bool sees_execs)
 {
 	struct aw_processes *tree = calloc(1, sizeof(*tree));
 
 	if (!tree)
 		return NULL;
 	pthread_mutex_init(&tree->lock, NULL);
+	tree->sees_execs = sees_execs;
 	read_link(getpid(), "ns/mnt", tree->root_ns, sizeof(tree->root_ns));
 	return tree;
 }
@@ -200,12 +202,13 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	p->who.filtered = parent && parent->who.filtered;
 	p->who.shim = parent && parent->who.shim == AW_SHIM_READY ? AW_SHIM_READY
 								  : AW_SHIM_NONE;
-	if (parent && !parent->who.execing)
+	if (tree->sees_execs && parent && !parent->who.execing)
 		p->who.exe = parent->who.exe; /* an exec of its own would have been seen */
 	else
 		refresh_exe(tree, p);
-	p->who.plain_root = in_our_namespace(tree, pid) &&
-		((parent && parent->who.plain_root) || has_plain_root(pid));
+	/* what could change it in between is a watched call */
+	p->who.plain_root = (parent && parent->who.plain_root) ||
+		(in_our_namespace(tree, pid) && has_plain_root(pid));
 	HASH_ADD_INT(tree->processes, who.pid, p);
 	return p;
 }
@@ -460,9 +463,12 @@ bool aw_processes_visit(
 		pthread_mutex_unlock(&tree->lock);
 		if (!p)
 			continue;
-		for (struct ring_entry *r = rings; r; r = r->next)
+		for (struct ring_entry *r = rings; r; r = r->next) {
+			if (exited)
+				atomic_store(&r->reader.ring->closed, 1);
 			busy |= visitor->on_ring(
 				visitor->ctx, &who, &r->reader, exited);
+		}
 		if (!exited)
 			continue;
 		visitor->on_exit(visitor->ctx, &who, p->status);

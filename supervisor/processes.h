@@ -36,7 +36,8 @@ struct aw_who {
 
 struct aw_processes;
 
-struct aw_processes *aw_processes_new(void);
+/* sees_execs: every exec is announced before it happens (a kernel layer is there). */
+struct aw_processes *aw_processes_new(bool sees_execs);
 void aw_processes_free(struct aw_processes *tree);
 
 /* Called with the tree unlocked when a process is first seen. pidfd may be -1. */

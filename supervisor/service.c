@@ -291,7 +291,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	pthread_mutex_init(&w->log_lock, NULL);
 	pthread_mutex_init(&w->spare_lock, NULL);
 	w->pidfds = epoll_create1(EPOLL_CLOEXEC);
-	w->tree = aw_processes_new();
+	w->tree = aw_processes_new(run->engine != AW_PRELOAD);
 	if (w->pidfds < 0 || !w->tree)
 		return aw_fail(err, ENOMEM, "starting the supervisor");
 	aw_processes_on_born(w->tree, aw_watch_born, w);

@@ -36,7 +36,7 @@ docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls
 
 .PHONY: check unit unit-threads unit-all fuzz-replay bench ci quickstart aarch64
 check: all $(UNIT) $(FUZZ) $(T)/calls_page ## build and run every test that can run here
-	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_TEST_TIMEOUT=$${AW_TEST_TIMEOUT:-900} \
+	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_TEST_TIMEOUT=$${AW_TEST_TIMEOUT:-1200} \
 		tests/check.sh '$(UNIT) $(FUZZ) $(E2E)' '$(E2E_USER)'
 unit: $(UNIT) $(FUZZ) ## unit tests and the fuzzers' corpus; SAN=address,undefined to sanitize
 	@tests/run.sh $(UNIT) $(FUZZ)

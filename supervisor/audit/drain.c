@@ -69,6 +69,32 @@ static void fill(
 	event->result = (int)t->err;
 }
 
+/* An exec of the preload engine: the vector in one block, the working directory beside it. */
+static void exec_event(struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
+{
+	const struct aw_taken *t = &drain->taken;
+	struct aw_text *argv;
+	size_t count = 0, i = 0, at = 0;
+
+	event->cwd = event->path2;
+	event->path2 = event->raw2 = (struct aw_text){NULL, 0};
+	for (int c = 0; c < t->head.raw2_len; c++)
+		count += t->raw2[c] == '\0';
+	argv = calloc(count + 1, sizeof(*argv));
+	if (!argv)
+		return;
+	for (; i < count; i++) {
+		argv[i] = (struct aw_text){t->raw2 + at, strlen(t->raw2 + at)};
+		at += argv[i].len + 1;
+	}
+	event->argv = argv; /* freed by the caller */
+	event->argc = count;
+	if (t->err)
+		return;
+	event->kind = AW_EV_EXEC;
+	aw_processes_exec(drain->watch->tree, who->pid, AW_SHIM_NONE);
+}
+
 static bool sane(const struct aw_record *head)
 {
 	return head->call < AW_CALL_COUNT && head->action < AW_ACTIONS &&
@@ -118,7 +144,10 @@ static void log_record(struct aw_drain *drain, const struct aw_who *owner)
 			sizeof(drain->text), &to, &event);
 		event.path = (struct aw_text){NULL, 0};
 	}
+	if (head->action == AW_EXEC)
+		exec_event(drain, &who, &event);
 	aw_watch_log(drain->watch, &event);
+	free((void *)event.argv);
 }
 
 /* Writers that wait for room, and writers that have waited too often. */

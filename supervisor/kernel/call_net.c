@@ -88,7 +88,7 @@ static void many_messages(struct aw_notified *call)
 		struct aw_event event = call->event;
 
 		if (before) {
-			event.call = call->row->name;
+			event.call = aw_call_name((unsigned)call->sys);
 			aw_watch_sign(&event, &call->target.who);
 			aw_watch_log(call->watch, &event);
 		}

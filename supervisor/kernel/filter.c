@@ -4,6 +4,7 @@
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 
@@ -21,7 +22,14 @@
 #define ARGUMENT(n) ((uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n)))
 
 /* What the filter does with a watched number. */
-enum treatment { ALWAYS, UNLESS_GATED, IF_ADDRESSED, IF_SECCOMP, TREATMENTS };
+enum treatment {
+	ALWAYS,
+	UNLESS_GATED,
+	IF_ADDRESSED,
+	IF_SECCOMP,
+	IF_NEW_MOUNTS,
+	TREATMENTS
+};
 
 static void put(struct aw_filter *f, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
 {
@@ -43,6 +51,8 @@ static enum treatment treatment_of(const struct aw_syscall *row, bool gate)
 	switch ((enum aw_effect)row->effect) {
 	case AW_FX_PRCTL:
 		return IF_SECCOMP;
+	case AW_FX_CLONE:
+		return IF_NEW_MOUNTS;
 	case AW_FX_SENDTO:
 		return IF_ADDRESSED;
 	case AW_FX_OPEN:
@@ -92,6 +102,12 @@ static void put_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	start[IF_SECCOMP] = f->count;
 	load(f, ARGUMENT(0));
 	put(f, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+	answer(f, SECCOMP_RET_ALLOW);
+
+	start[IF_NEW_MOUNTS] = f->count;
+	load(f, ARGUMENT(0));
+	put(f, BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWNS, 0, 1);
 	answer(f, SECCOMP_RET_USER_NOTIF);
 	answer(f, SECCOMP_RET_ALLOW);
 }

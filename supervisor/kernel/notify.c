@@ -163,6 +163,10 @@ static void deal_with(struct aw_notified *call)
 	case AW_FX_VIEW:
 		on_view(call);
 		break;
+	case AW_FX_CLONE: /* its child inherits what is said of it */
+		call->silent = true;
+		aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
+		break;
 	default:
 		aw_call_file(call);
 		break;
@@ -190,7 +194,7 @@ static void log_call(struct aw_notified *call)
 
 	if (call->silent)
 		return;
-	event->call = call->row->name;
+	event->call = aw_call_name((unsigned)call->sys);
 	if (call->reply == AW_REPLY_FAIL) {
 		event->result_known = true;
 		event->result = call->err;

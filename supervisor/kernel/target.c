@@ -390,11 +390,52 @@ static size_t resolve_step(const struct aw_target *target, int dir, const char *
 	return n ? n : by_text(target, dir, path, to, size);
 }
 
+static bool has_dots(const char *path)
+{
+	for (const char *at = strstr(path, ".."); at; at = strstr(at + 2, ".."))
+		if ((at == path || at[-1] == '/') && (!at[2] || at[2] == '/'))
+			return true;
+	return false;
+}
+
+/*
+ * Most paths have no symbolic link on them: then the text, made normal, is the name.  So it
+ * is when the walk ends at something that is not there, since it met no link before.
+ * 0: there is a link, or the target's root is not ours.
+ */
+static size_t without_links(const struct aw_target *target, int dir, const char *path,
+	bool follow, char *to, size_t size, int *ret_errno)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | (follow ? 0u : O_NOFOLLOW),
+		.resolve = RESOLVE_NO_SYMLINKS};
+	AW_CLOSE int fd = -1;
+	size_t n;
+
+	if (!target->who.plain_root || has_dots(path)) /* "link/.." is not what it says */
+		return 0;
+	n = by_text(target, dir, path, to, size);
+	if (!n)
+		return 0;
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, to, &how, sizeof(how));
+	*ret_errno = fd < 0 ? errno : 0;
+	if (fd < 0 && (errno == ELOOP || errno == EXDEV))
+		return 0;
+	if (path[strlen(path) - 1] == '/') /* "file/": only the kernel knows what to say */
+		return 0;
+	return n;
+}
+
 size_t aw_target_resolve(const struct aw_target *target, int dir, const char *path,
 	bool follow, char *to, size_t size, int *ret_errno)
 {
+	size_t n;
+
 	*ret_errno = 0;
 	if (!*path)
 		return aw_target_name(target, dir, to, size);
+	n = without_links(target, dir, path, follow, to, size, ret_errno);
+	if (n)
+		return n;
+	*ret_errno = 0;
 	return resolve_step(target, dir, path, follow, to, size, ret_errno, 0);
 }

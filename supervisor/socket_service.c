@@ -313,6 +313,7 @@ void aw_socket_service_stop(struct aw_socket_service *service)
 	if (!service)
 		return;
 	atomic_store(&service->ending, true);
+	shutdown(service->fd, SHUT_RDWR); /* ends the waiting */
 	pthread_join(service->thread, NULL);
 	close(service->fd);
 	unlink(service->path);

@@ -249,11 +249,11 @@ static void doze(struct aw_drain *drain, long us)
 {
 	struct timespec time = {0, us * 1000};
 	struct aw_page *page = atomic_load(&drain->watch->shared)->page;
+	uint32_t before = atomic_load(&page->doorbell); /* before the last look at finish */
 
 	atomic_store(&page->drowsy, 1);
 	if (!atomic_load(&drain->finish))
-		syscall(SYS_futex, &page->doorbell, FUTEX_WAIT,
-			atomic_load(&page->doorbell), &time, NULL, 0);
+		syscall(SYS_futex, &page->doorbell, FUTEX_WAIT, before, &time, NULL, 0);
 	atomic_store(&page->drowsy, 0);
 }
 

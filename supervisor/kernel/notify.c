@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -225,6 +226,28 @@ static void handle(struct aw_notified *call, const struct seccomp_notif *request
 		log_call(call);
 }
 
+/* Nobody is left under the filter (Linux 6.11 ends the waiting then). */
+static bool is_over(int listener)
+{
+	struct pollfd fd = {.fd = listener};
+
+	return poll(&fd, 1, 0) > 0 && fd.revents & POLLHUP;
+}
+
+/* One call after the other until the session ends. */
+static void serve_calls(struct aw_notified *call, struct seccomp_notif *request, size_t size)
+{
+	struct aw_watch *watch = call->watch;
+
+	while (!atomic_load(&watch->ending)) {
+		memset(request, 0, size);
+		if (ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_RECV, request) == 0)
+			handle(call, request);
+		else if (errno == ENOENT ? is_over(watch->listener) : errno != EINTR)
+			break;
+	}
+}
+
 static void *serve(void *arg)
 {
 	struct aw_notify *notify = arg;
@@ -237,14 +260,7 @@ static void *serve(void *arg)
 		call->watch = notify->watch;
 		call->response = response;
 		call->response_size = notify->response_size;
-		while (!atomic_load(&notify->watch->ending)) {
-			memset(request, 0, notify->request_size);
-			if (ioctl(notify->watch->listener, SECCOMP_IOCTL_NOTIF_RECV,
-				    request) == 0)
-				handle(call, request);
-			else if (errno != EINTR && errno != ENOENT)
-				break;
-		}
+		serve_calls(call, request, notify->request_size);
 		aw_vector_free(&call->argv);
 		free(call->argv_text);
 	}
@@ -309,7 +325,7 @@ void aw_notify_stop(struct aw_notify *notify)
 		do {
 			pthread_kill(notify->threads[i], SIGUSR2);
 			clock_gettime(CLOCK_REALTIME, &soon);
-			soon.tv_nsec += 5000000;
+			soon.tv_nsec += 1000000;
 			if (soon.tv_nsec >= 1000000000) {
 				soon.tv_sec++;
 				soon.tv_nsec -= 1000000000;

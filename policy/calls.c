@@ -23,8 +23,8 @@ const struct aw_syscall aw_syscalls[] = {
 #undef FD
 
 /*
- * All names in one block and where each starts: no pointers, so that the loader has nothing
- * to relocate in every process that the shim is loaded into.
+ * All names in one block and where each starts: no pointers, so that the loader has
+ * nothing to relocate in every process that the shim is loaded into.
  */
 static const struct texts {
 #define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \

@@ -31,9 +31,9 @@
 
 struct aw_ring {
 	uint32_t magic;
-	uint32_t size;	    /* of the record area, a power of two */
-	int32_t owner;	    /* process that said hello, as the supervisor sees it */
-	int32_t session_fd; /* hello: the session memfd in the target, or -1 */
+	uint32_t size;	       /* of the record area, a power of two */
+	int32_t owner;	       /* process that said hello, as the supervisor sees it */
+	int32_t session_fd;    /* hello: the session memfd in the target, or -1 */
 	uint32_t session_size; /* hello: its size in bytes */
 	_Atomic uint32_t
 		plain; /* 1: the target has a filter of its own; only libc's calls */

@@ -443,12 +443,13 @@ static char *join_vector(char *const *argv, size_t *ret_len, size_t *ret_mapped)
 }
 
 /* The vector, its bytes and the working directory, in the order of a record's parts. */
-static void describe_exec(struct aw_self *self, struct aw_scratch *scratch, char *vector,
-	size_t vector_len, struct subject *s)
+static void describe_exec(struct aw_self *self, struct aw_scratch *scratch,
+	char *vector, size_t vector_len, struct subject *s)
 {
 	s->head.ts = aw_now();
-	s->head.pid = aw_self_if_ready() && !aw_is_vfork_child() ? self->pid
-								 : (int)aw_raw(__NR_getpid);
+	s->head.pid = aw_self_if_ready() && !aw_is_vfork_child()
+			      ? self->pid
+			      : (int)aw_raw(__NR_getpid);
 	s->head.action = AW_EXEC;
 	s->parts[3] = vector;
 	s->head.raw2_len = (uint16_t)vector_len;
@@ -456,7 +457,8 @@ static void describe_exec(struct aw_self *self, struct aw_scratch *scratch, char
 	s->head.path2_len = (uint16_t)name_of(AT_FDCWD, scratch->path2, AW_PATH_MAX);
 }
 
-static void judge_exec(const struct subject *s, char *const *argv, struct aw_decision *ret)
+static void judge_exec(
+	const struct subject *s, char *const *argv, struct aw_decision *ret)
 {
 	size_t argc = 0;
 
@@ -469,8 +471,8 @@ static void judge_exec(const struct subject *s, char *const *argv, struct aw_dec
 }
 
 /*
- * Judge here and log through a ring; a forked child that has not said hello uses the one of
- * its parent.  False: no ring, or nobody reads it.
+ * Judge here and log through a ring; a forked child that has not said hello uses the
+ * one of its parent.  False: no ring, or nobody reads it.
  */
 static bool exec_by_ring(struct subject *s, char *const *argv, int *ret_denied)
 {
@@ -480,22 +482,24 @@ static bool exec_by_ring(struct subject *s, char *const *argv, int *ret_denied)
 
 	judge_exec(s, argv, &decision);
 	*ret_denied = aw_session()->enforce && decision.verdict != AW_ALLOW
-		? refusal(decision.verdict)
-		: 0;
+			      ? refusal(decision.verdict)
+			      : 0;
 	s->head.verdict = (uint8_t)decision.verdict;
 	s->head.rule = decision.rule;
 	return ring && s->head.path_len &&
-		aw_ring_put(ring, &s->head, s->parts,
-			*ret_denied ? AW_REC_DONE : AW_REC_PENDING, (unsigned)*ret_denied,
-			NULL) &&
-		!atomic_load(&ring->closed);
+	       aw_ring_put(ring, &s->head, s->parts,
+		       *ret_denied ? AW_REC_DONE : AW_REC_PENDING,
+		       (unsigned)*ret_denied, NULL) &&
+	       !atomic_load(&ring->closed);
 }
 
 /* The supervisor judges and logs; false: it cannot be reached. */
 static bool exec_by_socket(const struct subject *s, size_t vector_len, int *ret_denied)
 {
-	struct aw_wire_head head = {.type = AW_WIRE_EXEC, .call = s->head.call,
-		.action = AW_EXEC, .ts = s->head.ts,
+	struct aw_wire_head head = {.type = AW_WIRE_EXEC,
+		.call = s->head.call,
+		.action = AW_EXEC,
+		.ts = s->head.ts,
 		.len = {s->head.path_len, 0, s->head.raw_len, (uint32_t)vector_len}};
 	struct aw_wire_answer answer = {0};
 
@@ -507,7 +511,8 @@ static bool exec_by_socket(const struct subject *s, size_t vector_len, int *ret_
 
 enum { VECTOR_IN_RING = 4096 };
 
-bool aw_enter_exec(enum aw_call call, int dir, const char *path, int how, char *const *argv)
+bool aw_enter_exec(
+	enum aw_call call, int dir, const char *path, int how, char *const *argv)
 {
 	const long args[6] = {dir, (long)path, 0, 0, how, 0};
 	struct subject s = {.head = {.call = (uint16_t)call}};
@@ -519,16 +524,19 @@ bool aw_enter_exec(enum aw_call call, int dir, const char *path, int how, char *
 	int denied = 0;
 
 	if (aw_work() != AW_WORK_PRELOAD || !self ||
-		aw_string_length(self, path, AW_PATH_MAX) < 0 || !aw_vector_readable(argv) ||
-		!(scratch = aw_scratch_claim(self)))
-		return true; /* what cannot be read is EFAULT, and the kernel's to say */
+		aw_string_length(self, path, AW_PATH_MAX) < 0 ||
+		!aw_vector_readable(argv) || !(scratch = aw_scratch_claim(self)))
+		return true; /* what cannot be read is EFAULT, and the kernel's to say
+			      */
 	vector = is_plain() ? NULL : join_vector(argv, &len, &mapped);
 	if (files(self, scratch, &aw_syscalls[AW_SYS_execveat], args, &s)) {
 		describe_exec(self, scratch, vector,
 			len <= VECTOR_IN_RING ? len : VECTOR_IN_RING, &s);
-		local = !aw_session()->ask && !aw_session()->enforce && len <= VECTOR_IN_RING;
+		local = !aw_session()->ask && !aw_session()->enforce &&
+			len <= VECTOR_IN_RING;
 		done = (local && exec_by_ring(&s, argv, &denied)) ||
-			exec_by_socket(&s, len, &denied) || exec_by_ring(&s, argv, &denied);
+		       exec_by_socket(&s, len, &denied) ||
+		       exec_by_ring(&s, argv, &denied);
 	}
 	if (!done && aw_session()->enforce)
 		denied = EACCES; /* fail closed */

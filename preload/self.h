@@ -77,11 +77,13 @@ static inline struct aw_self *aw_self(void)
 /* As above, but never says hello: NULL in a forked child that has not done so. */
 static inline struct aw_self *aw_self_if_ready(void)
 {
-	struct aw_self *self = atomic_load_explicit(&aw_self_page, memory_order_acquire);
+	struct aw_self *self =
+		atomic_load_explicit(&aw_self_page, memory_order_acquire);
 
-	return self && atomic_load_explicit(&self->state, memory_order_acquire) == AW_SELF_READY
-		? self
-		: NULL;
+	return self && atomic_load_explicit(&self->state, memory_order_acquire) ==
+				       AW_SELF_READY
+		       ? self
+		       : NULL;
 }
 
 /* The session's control page, or NULL outside a session. */
@@ -142,15 +144,16 @@ long aw_string_length(struct aw_self *self, const char *text, size_t max);
 /* Copy the working directory; its length, or 0 when it has no name. */
 size_t aw_cwd(struct aw_self *self, char *to, size_t size);
 
-/* The ring of the process that we were forked from, or our own; NULL before any hello. */
+/* The ring of the process that we were forked from, or our own; NULL before any hello.
+ */
 struct aw_ring *aw_ring_inherited(void);
 
 /* The working directory has changed. */
 void aw_cwd_forget(void);
 
 /*
- * True once the program, or a parent of it, has installed a filter of its own; self may be
- * NULL.
+ * True once the program, or a parent of it, has installed a filter of its own; self may
+ * be NULL.
  */
 bool aw_has_own_filter(const struct aw_self *self);
 

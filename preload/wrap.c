@@ -58,7 +58,8 @@ static long without_libc(int sys, const long a[6])
 
 /* --- opens: variadic, or of two kinds of arguments --- */
 
-static int real_open(enum aw_call call, int dir, const char *path, int flags, mode_t mode)
+static int real_open(
+	enum aw_call call, int dir, const char *path, int flags, mode_t mode)
 {
 	union {
 		void *any;
@@ -85,7 +86,8 @@ static int real_open(enum aw_call call, int dir, const char *path, int flags, mo
 	}
 }
 
-static int open_with(enum aw_call call, int dir, const char *path, int flags, mode_t mode)
+static int open_with(
+	enum aw_call call, int dir, const char *path, int flags, mode_t mode)
 {
 	const long a[6] = {dir, A(path), flags, mode};
 	long fd = aw_fast_open(call, dir, path, flags, mode);

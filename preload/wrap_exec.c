@@ -29,7 +29,8 @@ static size_t peek(const char *path, char *to, size_t size)
 	struct aw_self *self = aw_self_if_ready();
 	long fd, n;
 
-	/* a forked child that has not said hello yet need not: the gate is there all the same */
+	/* a forked child that has not said hello yet need not: the gate is there all
+	 * the same */
 	if (aw_work() != AW_WORK_FAST || aw_has_own_filter(self))
 		return 0;
 	fd = aw_gated(
@@ -113,7 +114,8 @@ AW_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 	return ret;
 }
 
-/* Where execvp(3) would find it, for the judge of the preload engine; else file itself. */
+/* Where execvp(3) would find it, for the judge of the preload engine; else file itself.
+ */
 static const char *searched(const char *file, char *to, size_t size)
 {
 	const char *path = aw_environ_get("PATH");
@@ -153,7 +155,8 @@ static int search(
 
 	char found[1024];
 
-	if (!aw_enter_exec(call, AT_FDCWD, searched(file, found, sizeof(found)), 0, argv))
+	if (!aw_enter_exec(
+		    call, AT_FDCWD, searched(file, found, sizeof(found)), 0, argv))
 		return -1;
 	*(void **)&real = aw_real(AW_FN_execvpe);
 	aw_child_env_make(envp, false, &env);
@@ -268,8 +271,9 @@ static int spawn(enum aw_call call, pid_t *pid, const char *file,
 	char found[1024];
 
 	if (!aw_enter_exec(call, AT_FDCWD,
-		    call == AW_FN_posix_spawnp ? searched(file, found, sizeof(found)) : file, 0,
-		    argv)) {
+		    call == AW_FN_posix_spawnp ? searched(file, found, sizeof(found))
+					       : file,
+		    0, argv)) {
 		ret = *aw_errno();
 		*aw_errno() = saved;
 		return ret;

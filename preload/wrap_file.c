@@ -50,13 +50,14 @@ static int flags_of(const char *mode)
 	return flags;
 }
 
-/* Whether a mode can be looked at; under a filter of the program's own it is left alone. */
+/* Whether a mode can be looked at; under a filter of the program's own it is left
+ * alone. */
 static bool readable_text(const char *text)
 {
 	struct aw_self *self = aw_self_if_ready();
 
 	return self && aw_work() != AW_WORK_KERNEL && !aw_has_own_filter(self) &&
-		aw_string_length(self, text, 16) > 0;
+	       aw_string_length(self, text, 16) > 0;
 }
 
 AW_EXPORT FILE *fopen(const char *path, const char *mode)

@@ -105,7 +105,8 @@ AW_EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int fla
 	int (*real)(int, struct mmsghdr *, unsigned, int);
 	struct aw_passage passage;
 
-	/* message by message; what is refused ends the list, as an error of the kernel's does */
+	/* message by message; what is refused ends the list, as an error of the
+	 * kernel's does */
 	for (unsigned i = 0; aw_work() == AW_WORK_PRELOAD && i < count; i++) {
 		const long a[6] = {fd, (long)&messages[i].msg_hdr, flags};
 

@@ -4,8 +4,8 @@
  *
  * It shares its process group with the command, so the terminal's signals reach the
  * command by themselves; only signals sent to the front alone are passed on.  When the
- * service dies, the front is the keeper: in audit it lets every watched call continue, in
- * enforce it kills the command and all its descendants.
+ * service dies, the front is the keeper: in audit it lets every watched call continue,
+ * in enforce it kills the command and all its descendants.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +111,8 @@ static void let_go_on(int listener)
 {
 	char room[1024] = {0};
 	struct seccomp_notif *request = (void *)room;
-	struct seccomp_notif_resp response = {.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+	struct seccomp_notif_resp response = {
+		.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
 
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, request) < 0)
 		return;
@@ -133,7 +134,8 @@ static int keep(struct front *front)
 
 	atomic_store(&front->run->shared.page->work, AW_WORK_NONE);
 	if (front->run->policy.mode == AW_ENFORCE) {
-		aw_say("the supervisor was killed; the command is killed too, since enforce "
+		aw_say("the supervisor was killed; the command is killed too, since "
+		       "enforce "
 		       "cannot go on without it");
 		while (aw_signal_descendants(getpid(), SIGKILL))
 			while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -189,8 +191,8 @@ static int stay(struct front *front)
 /* Signals that are passed on; SIGTSTP and its kin stop us as the kernel does. */
 static void block_signals(sigset_t *ret)
 {
-	static const int signals[] = {
-		SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGALRM, SIGPIPE};
+	static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1,
+		SIGUSR2, SIGCONT, SIGALRM, SIGPIPE};
 
 	sigemptyset(ret);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)

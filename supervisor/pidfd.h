@@ -15,8 +15,8 @@ int aw_pidfd_open(pid_t pid);
 bool aw_pidfd_parent(int pidfd, pid_t *ret_pid, pid_t *ret_ppid);
 
 /*
- * How a process ended, as wait(2) has it, even when its parent has waited for it already
- * (Linux 6.15); -1 when it cannot be told.
+ * How a process ended, as wait(2) has it, even when its parent has waited for it
+ * already (Linux 6.15); -1 when it cannot be told.
  */
 int aw_pidfd_status(int pidfd);
 

@@ -22,13 +22,14 @@
 
 struct ring_entry {
 	struct aw_reader reader;
+	const char *exe; /* interned: the program that writes here */
 	struct ring_entry *next;
 };
 
 struct process {
 	struct aw_who who;
 	struct ring_entry *rings; /* owned */
-	const char *exe_before; /* the last exec: what it was, in case it fails */
+	const char *exe_before;	  /* the last exec: what it was, in case it fails */
 	enum aw_shim_state shim_before;
 	bool exited;
 	int status;
@@ -179,7 +180,7 @@ static bool in_our_namespace(const struct aw_processes *tree, pid_t pid)
 	char text[64];
 
 	return read_link(pid, "ns/mnt", text, sizeof(text)) > 0 &&
-		strcmp(text, tree->root_ns) == 0;
+	       strcmp(text, tree->root_ns) == 0;
 }
 
 static void refresh_exe(struct aw_processes *tree, struct process *p)
@@ -203,12 +204,13 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	p->who.shim = parent && parent->who.shim == AW_SHIM_READY ? AW_SHIM_READY
 								  : AW_SHIM_NONE;
 	if (tree->sees_execs && parent && !parent->who.execing)
-		p->who.exe = parent->who.exe; /* an exec of its own would have been seen */
+		p->who.exe =
+			parent->who.exe; /* an exec of its own would have been seen */
 	else
 		refresh_exe(tree, p);
 	/* what could change it in between is a watched call */
 	p->who.plain_root = (parent && parent->who.plain_root) ||
-		(in_our_namespace(tree, pid) && has_plain_root(pid));
+			    (in_our_namespace(tree, pid) && has_plain_root(pid));
 	HASH_ADD_INT(tree->processes, who.pid, p);
 	return p;
 }
@@ -254,7 +256,8 @@ static time_t coarse_now(void)
 	return ts.tv_sec;
 }
 
-/* Process and parent of a thread not seen before; *ret_pidfd when it leads the process. */
+/* Process and parent of a thread not seen before; *ret_pidfd when it leads the process.
+ */
 static bool introduce(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid, int *ret_pidfd)
 {
 	*ret_pidfd = aw_pidfd_open(tid);
@@ -275,7 +278,8 @@ static struct process *meet(
 	if (pid != tid)
 		remember(tree, tid, pid, coarse_now());
 	p = by_pid(tree, pid);
-	if (p) /* exited: an old one whose number came back and that is not read out yet */
+	if (p) /* exited: an old one whose number came back and that is not read out yet
+		*/
 		return p->exited ? NULL : p;
 	p = add(tree, pid, ppid);
 	*ret_fresh = p != NULL;
@@ -336,11 +340,12 @@ bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
 
 void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim)
 {
-	WITH_PROCESS(tree, pid, if (p_->who.shim != AW_SHIM_EXPECTED) {
+	WITH_PROCESS(
+		tree, pid,
+		if (p_->who.shim != AW_SHIM_EXPECTED) {
 			p_->exe_before = p_->who.exe; /* else the last one failed */
 			p_->shim_before = p_->who.shim;
-		}
-		p_->who.execing = true;
+		} p_->who.execing = true;
 		p_->who.shim = shim);
 }
 
@@ -363,9 +368,9 @@ bool aw_processes_exec_failed(struct aw_processes *tree, pid_t pid)
 	bool mapped = maps_session(pid), failed = false;
 
 	WITH_PROCESS(tree, pid, refresh_exe(tree, p_);
-		failed = p_->who.exe == p_->exe_before &&
-			(mapped || p_->shim_before != AW_SHIM_READY);
-		if (failed) p_->who.shim = p_->shim_before);
+		     failed = p_->who.exe == p_->exe_before &&
+			      (mapped || p_->shim_before != AW_SHIM_READY);
+		     if (failed) p_->who.shim = p_->shim_before);
 	return failed;
 }
 
@@ -382,6 +387,13 @@ void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid)
 			     atomic_store(&r->reader.ring->plain, 1));
 }
 
+void aw_processes_set_plain(struct aw_processes *tree, pid_t pid)
+{
+	WITH_PROCESS(tree, pid,
+		for (struct ring_entry *r = p_->rings; r; r = r->next)
+			atomic_store(&r->reader.ring->plain, 1));
+}
+
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid)
 {
 	WITH_PROCESS(tree, pid, p_->who.plain_root = false);
@@ -396,8 +408,10 @@ int aw_processes_add_ring(
 	if (!entry)
 		return -1;
 	entry->reader = (struct aw_reader){.ring = ring, .size = size};
-	WITH_PROCESS(tree, pid, entry->next = p_->rings; p_->rings = entry;
-		     p_->who.shim = AW_SHIM_READY;
+	if (!tree->sees_execs) /* else the program is known by the exec */
+		WITH_PROCESS(tree, pid, refresh_exe(tree, p_));
+	WITH_PROCESS(tree, pid, entry->next = p_->rings; entry->exe = p_->who.exe;
+		     p_->rings = entry; p_->who.shim = AW_SHIM_READY;
 		     atomic_store(&ring->plain, p_->who.filtered); ret = 0);
 	if (ret < 0)
 		free(entry);
@@ -466,11 +480,13 @@ bool aw_processes_visit(
 		for (struct ring_entry *r = rings; r; r = r->next) {
 			if (exited)
 				atomic_store(&r->reader.ring->closed, 1);
+			who.exe = r->exe;
 			busy |= visitor->on_ring(
 				visitor->ctx, &who, &r->reader, exited);
 		}
 		if (!exited)
 			continue;
+		who.exe = p->who.exe;
 		visitor->on_exit(visitor->ctx, &who, p->status);
 		busy = true;
 		pthread_mutex_lock(&tree->lock);

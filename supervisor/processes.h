@@ -61,11 +61,18 @@ bool aw_processes_exec_failed(struct aw_processes *tree, pid_t pid);
 void aw_processes_set_shim(
 	struct aw_processes *tree, pid_t pid, enum aw_shim_state shim);
 
+/*
+ * Its threads may have working directories of their own, which the shim cannot tell:
+ * let the kernel layer see all its calls from now on.
+ */
+void aw_processes_set_plain(struct aw_processes *tree, pid_t pid);
+
 /* From now on it has a filter of its own / another root; children inherit the first. */
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid);
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid);
 
 /* A ring of this process; several may exist, the tree owns them. */
+/* The ring's events are those of the program that it runs now. */
 int aw_processes_add_ring(
 	struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size);
 

@@ -20,7 +20,8 @@
 
 enum { HEAD = 2048 }; /* program headers follow the file header at once, in practice */
 
-static enum aw_program_kind elf_kind(int fd, const Elf64_Ehdr *elf, const char *head, size_t n)
+static enum aw_program_kind elf_kind(
+	int fd, const Elf64_Ehdr *elf, const char *head, size_t n)
 {
 	Elf64_Phdr header;
 
@@ -31,7 +32,8 @@ static enum aw_program_kind elf_kind(int fd, const Elf64_Ehdr *elf, const char *
 
 		if (at <= n && n - at >= sizeof(header))
 			memcpy(&header, head + at, sizeof(header));
-		else if (pread(fd, &header, sizeof(header), (off_t)at) != sizeof(header))
+		else if (pread(fd, &header, sizeof(header), (off_t)at) !=
+			 sizeof(header))
 			return AW_PROGRAM_UNKNOWN;
 		if (header.p_type == PT_INTERP)
 			return AW_PROGRAM_DYNAMIC;

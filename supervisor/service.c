@@ -320,8 +320,9 @@ static int set_up_loop(struct service *s, struct aw_error *err)
 /* What this engine does not see is said, in the log and to the user. */
 static void say_gap(struct service *s)
 {
-	static const char gap[] = "engine preload sees dynamic programs only: static programs, "
-				  "raw system calls and what libc does inside are not logged";
+	static const char gap[] =
+		"engine preload sees dynamic programs only: static programs, "
+		"raw system calls and what libc does inside are not logged";
 
 	aw_watch_warn(&s->watch, NULL, "preload", "%s", gap);
 	if (!s->run->options.quiet)

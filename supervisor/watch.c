@@ -186,7 +186,7 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 		return -1;
 	}
 	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
-		atomic_load(&watch->shared)->page->image_size);
+					atomic_load(&watch->shared)->page->image_size);
 	*ret_ring = ring;
 	return 0;
 }

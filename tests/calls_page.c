@@ -59,6 +59,8 @@ static const char *effect_name(enum aw_effect effect)
 		[AW_FX_SECCOMP] = "filter of its own",
 		[AW_FX_PRCTL] = "filter of its own",
 		[AW_FX_VIEW] = "another view of files",
+		[AW_FX_CLONE] = "another view of files",
+		[AW_FX_MEMORY] = "not watched",
 	};
 
 	return effect < sizeof(names) / sizeof(names[0]) && names[effect]
@@ -105,7 +107,7 @@ static void put_systems(void)
 		for (long nr = 0; nr < 512; nr++)
 			i386 |= aw_syscall_by_i386_number(nr) == i &&
 				row->effect != AW_FX_PRCTL;
-		printf("| `%s` | %s | %s | %s |\n", row->name,
+		printf("| `%s` | %s | %s | %s |\n", aw_call_name((unsigned)i),
 			effect_name((enum aw_effect)row->effect), kernel_layer(row->nr),
 			i386 ? "yes" : "no");
 	}

@@ -69,8 +69,10 @@ static void fill(
 	event->result = (int)t->err;
 }
 
-/* An exec of the preload engine: the vector in one block, the working directory beside it. */
-static void exec_event(struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
+/* An exec of the preload engine: the vector in one block, the working directory beside
+ * it. */
+static void exec_event(
+	struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
 {
 	const struct aw_taken *t = &drain->taken;
 	struct aw_text *argv;
@@ -249,7 +251,8 @@ static void doze(struct aw_drain *drain, long us)
 {
 	struct timespec time = {0, us * 1000};
 	struct aw_page *page = atomic_load(&drain->watch->shared)->page;
-	uint32_t before = atomic_load(&page->doorbell); /* before the last look at finish */
+	uint32_t before =
+		atomic_load(&page->doorbell); /* before the last look at finish */
 
 	atomic_store(&page->drowsy, 1);
 	if (!atomic_load(&drain->finish))

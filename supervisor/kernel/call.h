@@ -70,6 +70,14 @@ uint64_t aw_call_open_flags(struct aw_notified *call);
 /* Put a descriptor of ours into the target; send: and answer the call with it. */
 int aw_call_inject(struct aw_notified *call, int fd, bool send);
 
+/*
+ * An argument could not be read; err says why.  A bad pointer is the kernel's to refuse
+ * in audit; enforce refuses it here, since it may be good a moment later.  A target
+ * that we may not read (not dumpable, Yama) cannot be judged: EPERM in enforce, and a
+ * warning.
+ */
+void aw_call_unreadable(struct aw_notified *call, int err);
+
 /* "path" of a call read and resolved into to; false when it cannot be read. */
 bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow,
 	char *raw, char *to, struct aw_text *ret_path, struct aw_text *ret_raw,

@@ -85,13 +85,11 @@ void aw_call_exec(struct aw_notified *call)
 	if (!aw_call_path(call, at ? (int)call->args[0] : AT_FDCWD,
 		    call->args[row->path], !(flags & AT_SYMLINK_NOFOLLOW), call->raw,
 		    call->path, &event->path, &event->raw, &looked_up)) {
-		event->result_known = true;
-		event->result = looked_up ? looked_up : EFAULT;
-		event->source = AW_FROM_KERNEL;
-		event->strength = call->watch->strength_kernel;
+		aw_call_unreadable(call, looked_up ? looked_up : EFAULT);
 		return;
 	}
-	if (!looked_up) /* a shell tries many names: no need to read a long vector each time */
+	if (!looked_up) /* a shell tries many names: no need to read a long vector each
+			   time */
 		aw_target_vector(
 			&call->target, call->args[at ? 2 : 1], call->word, &call->argv);
 	decide(call);

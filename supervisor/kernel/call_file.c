@@ -67,15 +67,15 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
 }
 
 /*
- * In audit a call goes on whatever is found out about it.  With an absolute path in our own
- * root nothing more is needed from the target, so it need not wait for the rest.
+ * In audit a call goes on whatever is found out about it.  With an absolute path in our
+ * own root nothing more is needed from the target, so it need not wait for the rest.
  */
 static bool needs_no_more(const struct aw_notified *call, const char *raw)
 {
 	const struct aw_who *who = &call->target.who;
 
-	if (call->watch->enforce || call->watch->ask || raw[0] != '/' || !who->plain_root ||
-		who->shim == AW_SHIM_EXPECTED ||
+	if (call->watch->enforce || call->watch->ask || raw[0] != '/' ||
+		!who->plain_root || who->shim == AW_SHIM_EXPECTED ||
 		strncmp(raw, AW_HELLO_PATH, sizeof(AW_HELLO_PATH) - 1) == 0)
 		return false;
 	switch ((enum aw_effect)call->row->effect) {
@@ -99,7 +99,7 @@ bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool foll
 	size_t n;
 
 	if (len < 0) {
-		*ret_errno = errno == ENAMETOOLONG ? ENAMETOOLONG : EFAULT;
+		*ret_errno = errno ? errno : EFAULT;
 		return false;
 	}
 	if (needs_no_more(call, raw))
@@ -111,6 +111,30 @@ bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool foll
 	if (n != (size_t)len || memcmp(raw, to, n) != 0)
 		*ret_raw = (struct aw_text){raw, (size_t)len};
 	return n != 0;
+}
+
+void aw_call_unreadable(struct aw_notified *call, int err)
+{
+	struct aw_event *event = &call->event;
+	struct aw_watch *watch = call->watch;
+	bool barred = err == EPERM || err == EACCES;
+
+	event->source = AW_FROM_KERNEL;
+	event->strength = watch->strength_kernel;
+	event->enforced = watch->enforce;
+	if (barred)
+		aw_watch_warn(watch, &call->target.who, "unreadable",
+			"the arguments of %s by process %d cannot be read%s",
+			aw_call_name((unsigned)call->sys), call->target.who.pid,
+			watch->enforce ? "; it was refused" : "");
+	if (watch->enforce) {
+		event->verdict = AW_DENY;
+		call->reply = AW_REPLY_FAIL;
+		call->err = barred ? EPERM : err;
+	} else if (!barred) {
+		event->result_known = true;
+		event->result = err;
+	}
 }
 
 /* The directory argument of a column, as openat(2) takes it. */
@@ -282,8 +306,8 @@ static void foresee(struct aw_notified *call, int looked_up)
 {
 	enum aw_action action = call->event.action;
 
-	if (call->answered || !looked_up || action == AW_CREATE || action == AW_RENAME ||
-		call->watch->enforce)
+	if (call->answered || !looked_up || action == AW_CREATE ||
+		action == AW_RENAME || call->watch->enforce)
 		return;
 	call->event.result_known = true;
 	call->event.result = looked_up;
@@ -335,16 +359,17 @@ static void on_handle(struct aw_notified *call)
 	aw_call_decide(call, &decision);
 }
 
-static void on_descriptor(struct aw_notified *call)
+/* A descriptor is the subject itself; false: there is nothing to judge. */
+static bool on_descriptor(struct aw_notified *call)
 {
 	size_t n = aw_target_name(&call->target, dir_of(call, call->row->dir),
 		call->path, sizeof(call->path));
 
 	call->event.path = (struct aw_text){call->path, n};
-	if (!n) {
-		call->event.result_known = true;
-		call->event.result = EBADF;
-	}
+	if (!n)
+		aw_call_unreadable(
+			call, errno == EACCES || errno == EPERM ? EPERM : EBADF);
+	return n != 0;
 }
 
 void aw_call_file(struct aw_notified *call)
@@ -361,15 +386,13 @@ void aw_call_file(struct aw_notified *call)
 	}
 	if (row->path == AW_ARG_FD ||
 		(row->effect == AW_FX_WRITE && !call->args[row->path])) {
-		on_descriptor(call);
+		if (!on_descriptor(call))
+			return;
 	} else if (!aw_call_path(call, dir_of(call, row->dir), call->args[row->path],
 			   aw_call_follows(call, flags), call->raw, call->path,
 			   &event->path, &event->raw, &looked_up)) {
-		event->result_known = true;
-		event->result = looked_up ? looked_up : EFAULT;
-		event->source = AW_FROM_KERNEL;
-		event->strength = call->watch->strength_kernel;
-		return; /* the kernel will say the same */
+		aw_call_unreadable(call, looked_up ? looked_up : EFAULT);
+		return;
 	}
 	if (row->effect == AW_FX_OPEN) {
 		if (aw_call_hello(call))

@@ -24,8 +24,11 @@ static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 	int ignored;
 
 	memset(&any, 0, sizeof(any));
-	if (len < sizeof(any.family) || len > sizeof(any.storage) ||
-		!aw_target_read(&call->target, address, &any, len))
+	if (len < sizeof(any.family) || len > sizeof(any.storage)) {
+		errno = EINVAL;
+		return false;
+	}
+	if (!aw_target_read(&call->target, address, &any, len))
 		return false;
 	if (aw_address_is_unix_path(&any, len)) {
 		memcpy(call->raw, any.un.sun_path, sizeof(any.un.sun_path));
@@ -71,8 +74,14 @@ static void one_message(struct aw_notified *call, uint64_t message)
 {
 	uint64_t address, len;
 
-	call->silent = !message_name(call, message, &address, &len) || !address ||
-		       !judge(call, address, len);
+	if (!message_name(call, message, &address, &len)) {
+		call->silent = false;
+		aw_call_unreadable(call, errno);
+		return;
+	}
+	call->silent = !address;
+	if (address && !judge(call, address, len))
+		aw_call_unreadable(call, errno);
 }
 
 /* Each addressed message is a line of its own; the last one is logged by the caller. */
@@ -108,11 +117,6 @@ void aw_call_network(struct aw_notified *call)
 		many_messages(call);
 	else if (row->effect == AW_FX_SENDTO && !call->args[row->path])
 		call->silent = true;
-	else if (!judge(call, call->args[row->path],
-			 (uint32_t)call->args[row->flags])) {
-		call->event.result_known = true;
-		call->event.result = EFAULT;
-		call->event.source = AW_FROM_KERNEL;
-		call->event.strength = call->watch->strength_kernel;
-	}
+	else if (!judge(call, call->args[row->path], (uint32_t)call->args[row->flags]))
+		aw_call_unreadable(call, errno);
 }

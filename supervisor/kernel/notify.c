@@ -79,6 +79,8 @@ static void on_view(struct aw_notified *call)
 	if (call->sys == AW_SYS_unshare && !(call->args[0] & (CLONE_NEWNS | CLONE_FS)))
 		return;
 	call->moves = true;
+	if (call->sys == AW_SYS_unshare && call->args[0] & CLONE_FS)
+		aw_processes_set_plain(call->watch->tree, call->target.who.pid);
 	aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
 }
 
@@ -235,7 +237,8 @@ static bool is_over(int listener)
 }
 
 /* One call after the other until the session ends. */
-static void serve_calls(struct aw_notified *call, struct seccomp_notif *request, size_t size)
+static void serve_calls(
+	struct aw_notified *call, struct seccomp_notif *request, size_t size)
 {
 	struct aw_watch *watch = call->watch;
 

@@ -25,9 +25,14 @@ static ssize_t read_some(pid_t tid, uint64_t address, void *to, size_t len)
 	return process_vm_readv(tid, &here, 1, &there, 1, 0);
 }
 
-bool aw_target_read(const struct aw_target *target, uint64_t address, void *to, size_t len)
+bool aw_target_read(
+	const struct aw_target *target, uint64_t address, void *to, size_t len)
 {
-	return read_some(target->tid, address, to, len) == (ssize_t)len;
+	ssize_t n = read_some(target->tid, address, to, len);
+
+	if (n >= 0 && n != (ssize_t)len)
+		errno = EFAULT; /* the rest of it is not there */
+	return n == (ssize_t)len;
 }
 
 ssize_t aw_target_string(
@@ -66,26 +71,29 @@ struct window {
 
 enum {
 	WINDOW = 8 * 1024,
-	ONE_MAX = 128 * 1024,       /* the kernel's MAX_ARG_STRLEN */
-	ALL_MAX = 6 * 1024 * 1024,  /* three quarters of the stack limit that ARG_MAX is from */
+	ONE_MAX = 128 * 1024, /* the kernel's MAX_ARG_STRLEN */
+	ALL_MAX = 6 * 1024 *
+		  1024, /* three quarters of the stack limit that ARG_MAX is from */
 	POINTERS = 512,
 };
 
 /* The string at address if the window holds all of it; else the window moves there. */
-static ssize_t in_window(
-	const struct aw_target *target, struct window *w, uint64_t address, const char **ret)
+static ssize_t in_window(const struct aw_target *target, struct window *w,
+	uint64_t address, const char **ret)
 {
 	for (int again = 0; again < 2; again++) {
 		if (address >= w->start && address < w->start + w->len) {
 			const char *at = w->bytes + (address - w->start);
-			const char *end = memchr(at, '\0', w->len - (size_t)(at - w->bytes));
+			const char *end =
+				memchr(at, '\0', w->len - (size_t)(at - w->bytes));
 
 			if (end) {
 				*ret = at;
 				return end - at;
 			}
 		}
-		ssize_t n = again ? 0 : read_some(target->tid, address, w->bytes, WINDOW);
+		ssize_t n =
+			again ? 0 : read_some(target->tid, address, w->bytes, WINDOW);
 
 		w->start = address;
 		w->len = n > 0 ? (size_t)n : 0;
@@ -94,7 +102,8 @@ static ssize_t in_window(
 }
 
 /* Room for len more bytes and one more entry. */
-static bool make_room(struct aw_vector *v, size_t used, size_t len, size_t *room, size_t *slots)
+static bool make_room(
+	struct aw_vector *v, size_t used, size_t len, size_t *room, size_t *slots)
 {
 	if (v->count == *slots) {
 		size_t want = *slots ? *slots * 2 : 64;
@@ -250,14 +259,16 @@ size_t aw_target_name(const struct aw_target *target, int dir, char *to, size_t 
 static const char *as_the_target_means_it(
 	const struct aw_target *target, const char *path, char *out, size_t size)
 {
-	static const char *const streams[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+	static const char *const streams[] = {
+		"/dev/stdin", "/dev/stdout", "/dev/stderr"};
 	pid_t pid = target->who.pid;
 
 	if (strncmp(path, "/proc/self", 10) == 0 && (path[10] == '/' || !path[10])) {
 		snprintf(out, size, "/proc/%d%s", pid, path + 10);
 		return out;
 	}
-	if (strncmp(path, "/proc/thread-self", 17) == 0 && (path[17] == '/' || !path[17])) {
+	if (strncmp(path, "/proc/thread-self", 17) == 0 &&
+		(path[17] == '/' || !path[17])) {
 		snprintf(out, size, "/proc/%d/task/%d%s", pid, target->tid, path + 17);
 		return out;
 	}
@@ -284,7 +295,8 @@ static int open_path(int dir, const char *path, bool follow, bool in_root)
 }
 
 /* A descriptor of ours for where the path starts. */
-static int start_of(const struct aw_target *target, int dir, const char *path, bool *in_root)
+static int start_of(
+	const struct aw_target *target, int dir, const char *path, bool *in_root)
 {
 	char link[64];
 
@@ -329,9 +341,10 @@ static size_t by_parent(const struct aw_target *target, int start, const char *p
 	if (n > 0 && depth < LINKS_MAX) { /* a link that leads nowhere yet */
 		text[n] = '\0';
 		if (text[0] == '/')
-			return resolve_step(target, AT_FDCWD, text, true, to, size, ret_errno,
-				depth + 1);
-		if (aw_path_join(base, base_len, text, (size_t)n, parent, sizeof(parent)))
+			return resolve_step(target, AT_FDCWD, text, true, to, size,
+				ret_errno, depth + 1);
+		if (aw_path_join(
+			    base, base_len, text, (size_t)n, parent, sizeof(parent)))
 			return resolve_step(target, AT_FDCWD, parent, true, to, size,
 				ret_errno, depth + 1);
 	}
@@ -339,8 +352,8 @@ static size_t by_parent(const struct aw_target *target, int start, const char *p
 }
 
 /* No such parent: the text is all there is. */
-static size_t by_text(const struct aw_target *target, int dir, const char *path, char *to,
-	size_t size)
+static size_t by_text(const struct aw_target *target, int dir, const char *path,
+	char *to, size_t size)
 {
 	char base[PATH_SIZE] = "/";
 	size_t len = 1;
@@ -381,8 +394,8 @@ static size_t resolve_step(const struct aw_target *target, int dir, const char *
 		if (!is_own_proc(to, &rest) || depth >= LINKS_MAX)
 			return n;
 		snprintf(again, sizeof(again), "/proc/%d%s", target->who.pid, rest);
-		return resolve_step(
-			target, AT_FDCWD, again, follow, to, size, ret_errno, depth + 1);
+		return resolve_step(target, AT_FDCWD, again, follow, to, size,
+			ret_errno, depth + 1);
 	}
 	if (fd >= 0) /* a pipe or socket behind /proc/PID/fd */
 		return by_text(target, dir, path, to, size);
@@ -399,8 +412,8 @@ static bool has_dots(const char *path)
 }
 
 /*
- * Most paths have no symbolic link on them: then the text, made normal, is the name.  So it
- * is when the walk ends at something that is not there, since it met no link before.
+ * Most paths have no symbolic link on them: then the text, made normal, is the name. So
+ * it is when the walk ends at something that is not there, since it met no link before.
  * 0: there is a link, or the target's root is not ours.
  */
 static size_t without_links(const struct aw_target *target, int dir, const char *path,
@@ -411,7 +424,8 @@ static size_t without_links(const struct aw_target *target, int dir, const char 
 	AW_CLOSE int fd = -1;
 	size_t n;
 
-	if (!target->who.plain_root || has_dots(path)) /* "link/.." is not what it says */
+	if (!target->who.plain_root ||
+		has_dots(path)) /* "link/.." is not what it says */
 		return 0;
 	n = by_text(target, dir, path, to, size);
 	if (!n)
@@ -420,7 +434,8 @@ static size_t without_links(const struct aw_target *target, int dir, const char 
 	*ret_errno = fd < 0 ? errno : 0;
 	if (fd < 0 && (errno == ELOOP || errno == EXDEV))
 		return 0;
-	if (path[strlen(path) - 1] == '/') /* "file/": only the kernel knows what to say */
+	if (path[strlen(path) - 1] ==
+		'/') /* "file/": only the kernel knows what to say */
 		return 0;
 	return n;
 }

@@ -65,7 +65,8 @@ static bool is_watched(int row, bool metadata)
 	if (row < 0 || (aw_syscalls[row].effect == AW_FX_META && !metadata))
 		return false;
 	return aw_syscalls[row].effect != AW_FX_SENDTO &&
-	       aw_syscalls[row].effect != AW_FX_PRCTL;
+	       aw_syscalls[row].effect != AW_FX_PRCTL &&
+	       aw_syscalls[row].effect != AW_FX_CLONE;
 }
 
 static void every_number(bool gate, bool metadata)
@@ -122,6 +123,16 @@ static void filters_are_noticed(void)
 }
 
 #if defined(__x86_64__)
+static void clone_counts_with_new_mounts(void)
+{
+	struct seccomp_data data = call(aw_syscalls[AW_SYS_clone].nr, ELSEWHERE);
+
+	data.args[0] = 0x01200011; /* what fork makes of it */
+	ok(allowed(&data), "clone as fork does it passes");
+	data.args[0] |= 0x00020000; /* CLONE_NEWNS */
+	ok(notified(&data), "clone(CLONE_NEWNS) is notified");
+}
+
 static void foreign_calls_are_never_gated(void)
 {
 	struct seccomp_data data = {
@@ -167,6 +178,7 @@ int main(void)
 		filter.count, AW_FILTER_MAX);
 	a_send_needs_an_address();
 	filters_are_noticed();
+	clone_counts_with_new_mounts();
 	foreign_calls_are_never_gated();
 	return done();
 }

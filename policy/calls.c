@@ -140,7 +140,7 @@ static const short i386_numbers[AW_SYS_COUNT] = {
 	[AW_SYS_pivot_root] = 217,
 	[AW_SYS_mount] = 21,
 	[AW_SYS_move_mount] = 429,
-	[AW_SYS_clone] = -1,
+	[AW_SYS_clone] = 120,
 };
 
 /* Second i386 numbers of the same calls: 32-bit ids, 64-bit offsets and times. */

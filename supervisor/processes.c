@@ -29,7 +29,8 @@ struct ring_entry {
 struct process {
 	struct aw_who who;
 	struct ring_entry *rings; /* owned */
-	const char *exe_before;	  /* the last exec: what it was, in case it fails */
+	const char *exe_next; /* interned: what the exec under way should make of it */
+	const char *exe_before; /* the last exec: what it was, in case it fails */
 	enum aw_shim_state shim_before;
 	bool exited;
 	int status;
@@ -189,6 +190,9 @@ static void refresh_exe(struct aw_processes *tree, struct process *p)
 
 	if (read_link(p->who.pid, "exe", exe, sizeof(exe)) > 0)
 		p->who.exe = intern(tree, exe);
+	else if (p->who.execing &&
+		 p->exe_next) /* it does not let itself be looked at */
+		p->who.exe = p->exe_next;
 	p->who.execing = false;
 }
 
@@ -338,15 +342,23 @@ bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
 		pthread_mutex_unlock(&(tree)->lock);                                   \
 	} while (0)
 
-void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim)
+void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim,
+	const char *program)
 {
-	WITH_PROCESS(
-		tree, pid,
-		if (p_->who.shim != AW_SHIM_EXPECTED) {
-			p_->exe_before = p_->who.exe; /* else the last one failed */
-			p_->shim_before = p_->who.shim;
-		} p_->who.execing = true;
-		p_->who.shim = shim);
+	struct process *p;
+
+	pthread_mutex_lock(&tree->lock);
+	p = by_pid(tree, pid);
+	if (p && p->who.shim != AW_SHIM_EXPECTED) { /* else the last one failed */
+		p->exe_before = p->who.exe;
+		p->shim_before = p->who.shim;
+	}
+	if (p) {
+		p->exe_next = program ? intern(tree, program) : NULL;
+		p->who.execing = true;
+		p->who.shim = shim;
+	}
+	pthread_mutex_unlock(&tree->lock);
 }
 
 /* A program that has just been started cannot have the session's memory mapped. */

@@ -50,8 +50,9 @@ bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
 /* The entry of a process only if there is one. */
 bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret);
 
-/* It is about to become another program. */
-void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim);
+/* It is about to become another program, whose path is program (NULL: not known). */
+void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim,
+	const char *program);
 
 /*
  * Did that exec fail after all? Then what was expected of the shim before holds again.

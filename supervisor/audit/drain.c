@@ -94,7 +94,7 @@ static void exec_event(
 	if (t->err)
 		return;
 	event->kind = AW_EV_EXEC;
-	aw_processes_exec(drain->watch->tree, who->pid, AW_SHIM_NONE);
+	aw_processes_exec(drain->watch->tree, who->pid, AW_SHIM_NONE, NULL);
 }
 
 static bool sane(const struct aw_record *head)

@@ -33,10 +33,9 @@ struct aw_notified {
 
 	enum aw_reply reply;
 	int err;
-	bool silent;   /* nothing to log */
-	bool moves;    /* directories get other names: bump the generation */
-	bool answered; /* the target has gone on already */
-	bool gone;     /* ... or has been killed while it waited */
+	bool silent; /* nothing to log */
+	bool moves;  /* directories get other names: bump the generation */
+	bool gone;   /* the target was killed while it waited */
 	struct seccomp_notif_resp *response; /* room for the answer; the thread's */
 	size_t response_size;
 
@@ -48,9 +47,6 @@ struct aw_notified {
 	struct aw_vector argv;
 	struct aw_text *argv_text; /* owned */
 };
-
-/* Let the target go on, as call->reply says; what follows happens beside it. */
-void aw_call_answer(struct aw_notified *call);
 
 /* Each deals with some effects: fills event and reply in. */
 void aw_call_file(struct aw_notified *call);

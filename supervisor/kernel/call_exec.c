@@ -103,6 +103,6 @@ void aw_call_exec(struct aw_notified *call)
 	event->kind = AW_EV_EXEC;
 	aw_program_inspect(call->path, &program);
 	warn_of_privileges(call, &program);
-	aw_processes_exec(
-		call->watch->tree, call->target.who.pid, expectation(call, &program));
+	aw_processes_exec(call->watch->tree, call->target.who.pid,
+		expectation(call, &program), call->path);
 }

@@ -66,31 +66,6 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
 	call->err = decision->verdict == AW_HIDE ? ENOENT : EACCES;
 }
 
-/*
- * In audit a call goes on whatever is found out about it.  With an absolute path in our
- * own root nothing more is needed from the target, so it need not wait for the rest.
- */
-static bool needs_no_more(const struct aw_notified *call, const char *raw)
-{
-	const struct aw_who *who = &call->target.who;
-
-	if (call->watch->enforce || call->watch->ask || raw[0] != '/' ||
-		!who->plain_root || who->shim == AW_SHIM_EXPECTED ||
-		strncmp(raw, AW_HELLO_PATH, sizeof(AW_HELLO_PATH) - 1) == 0)
-		return false;
-	switch ((enum aw_effect)call->row->effect) {
-	case AW_FX_OPEN:
-	case AW_FX_CREAT:
-	case AW_FX_READ:
-	case AW_FX_WRITE:
-	case AW_FX_CREATE:
-	case AW_FX_DELETE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow,
 	char *raw, char *to, struct aw_text *ret_path, struct aw_text *ret_raw,
 	int *ret_errno)
@@ -102,8 +77,6 @@ bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool foll
 		*ret_errno = errno ? errno : EFAULT;
 		return false;
 	}
-	if (needs_no_more(call, raw))
-		aw_call_answer(call);
 	n = aw_target_resolve(
 		&call->target, dir, raw, follow, to, AW_CALL_PATH, ret_errno);
 	if (n)
@@ -306,8 +279,8 @@ static void foresee(struct aw_notified *call, int looked_up)
 {
 	enum aw_action action = call->event.action;
 
-	if (call->answered || !looked_up || action == AW_CREATE ||
-		action == AW_RENAME || call->watch->enforce)
+	if (!looked_up || action == AW_CREATE || action == AW_RENAME ||
+		call->watch->enforce)
 		return;
 	call->event.result_known = true;
 	call->event.result = looked_up;

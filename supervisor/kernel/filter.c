@@ -139,7 +139,8 @@ static void put_i386(struct aw_filter *f, bool metadata)
 		if (nr != SOCKETCALL &&
 			(row < 0 || !watched(&aw_syscalls[row], metadata)))
 			continue;
-		if (row >= 0 && aw_syscalls[row].effect == AW_FX_PRCTL)
+		if (row >= 0 && (aw_syscalls[row].effect == AW_FX_PRCTL ||
+					aw_syscalls[row].effect == AW_FX_CLONE))
 			continue; /* PR_SET_SECCOMP from 32-bit code: the shim is not
 				     there */
 		put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 1);

@@ -32,13 +32,12 @@ struct aw_notify {
 	size_t request_size, response_size;
 };
 
-void aw_call_answer(struct aw_notified *call)
+static void answer(struct aw_notified *call)
 {
 	struct seccomp_notif_resp *response = call->response;
 
-	if (call->answered || call->reply == AW_REPLY_DONE)
+	if (call->reply == AW_REPLY_DONE)
 		return;
-	call->answered = true;
 	memset(response, 0, call->response_size);
 	response->id = call->id;
 	if (call->reply == AW_REPLY_CONTINUE)
@@ -181,7 +180,7 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->id = request->id;
 	call->reply = AW_REPLY_CONTINUE;
 	call->err = 0;
-	call->silent = call->answered = call->gone = call->moves = false;
+	call->silent = call->gone = call->moves = false;
 	call->event =
 		(struct aw_event){.kind = AW_EV_CALL, .ts = aw_watch_now(), .port = -1};
 	aw_vector_free(&call->argv);
@@ -223,7 +222,7 @@ static void handle(struct aw_notified *call, const struct seccomp_notif *request
 	}
 	if (log_first)
 		log_call(call);
-	aw_call_answer(call);
+	answer(call);
 	if (!log_first && !call->gone)
 		log_call(call);
 }

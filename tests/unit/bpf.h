@@ -32,6 +32,9 @@ static inline uint32_t bpf_run(
 		case BPF_JMP | BPF_JGE | BPF_K:
 			i += a >= f->k ? f->jt : f->jf;
 			break;
+		case BPF_JMP | BPF_JSET | BPF_K:
+			i += a & f->k ? f->jt : f->jf;
+			break;
 		case BPF_JMP | BPF_JA:
 			i += f->k;
 			break;

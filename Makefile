@@ -26,7 +26,7 @@ src = $(sort $(foreach d,$1,$(wildcard $d/*.c)))
 obj = $(patsubst %.c,$(BUILD)/%.o,$1)
 
 # what the shim may use of policy/: no libc but a few string functions of its own
-SHARED_SRC := $(addprefix policy/,calls.c ring.c verdict.c path.c glob.c image.c \
+SHARED_SRC := $(addprefix policy/,calls.c decide.c ring.c verdict.c path.c glob.c image.c \
 	image_walk.c image_exec.c image_net.c)
 SHIM_SRC   := $(call src,preload)
 PROG_SRC   := $(filter-out supervisor/enter.c,$(call src,policy supervisor \

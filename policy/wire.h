@@ -31,9 +31,10 @@ enum aw_wire_type {
 /* Parts in order: path, path2, raw, raw2 (or argv), socket address. */
 struct aw_wire_head {
 	uint32_t magic;
-	uint16_t type; /* enum aw_wire_type */
-	uint16_t call; /* enum aw_call */
-	uint8_t action, reserved[7];
+	uint16_t type;		/* enum aw_wire_type */
+	uint16_t call;		/* enum aw_call */
+	uint8_t action, effect; /* enum aw_action, enum aw_effect */
+	uint8_t reserved[6];
 	uint64_t ts; /* CLOCK_REALTIME in nanoseconds */
 	uint32_t len[AW_WIRE_PARTS];
 };

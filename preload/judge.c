@@ -12,6 +12,7 @@
 
 #include <linux/openat2.h>
 
+#include "policy/decide.h"
 #include "policy/path.h"
 #include "preload/arch.h"
 #include "preload/socket.h"
@@ -186,6 +187,30 @@ static bool path_end(struct aw_self *self, struct aw_scratch *scratch, int dir,
 	return n != 0;
 }
 
+/* What a symbolic link says, seen from the folder that it is made in. */
+static void link_end(struct aw_self *self, struct aw_scratch *scratch, const char *text,
+	struct subject *s)
+{
+	long len = aw_string_length(self, text, AW_PATH_MAX);
+	size_t parent = s->head.path_len, n;
+
+	while (parent > 1 && scratch->path[parent - 1] != '/')
+		parent--;
+	if (len <= 0)
+		return;
+	n = aw_path_join(
+		scratch->path, parent, text, (size_t)len, scratch->path2, AW_PATH_MAX);
+	if (n && !is_plain() &&
+		(parent = name_by_opening(AT_FDCWD, scratch->path2, false,
+			 scratch->base, AW_PATH_MAX))) {
+		memcpy(scratch->path2, scratch->base, parent);
+		n = parent;
+	}
+	s->head.path2_len = (uint16_t)n;
+	s->parts[3] = text;
+	s->head.raw2_len = (uint16_t)len;
+}
+
 static bool files(struct aw_self *self, struct aw_scratch *scratch,
 	const struct aw_syscall *row, const long args[6], struct subject *s)
 {
@@ -203,8 +228,12 @@ static bool files(struct aw_self *self, struct aw_scratch *scratch,
 		    follows(row, args), scratch->path, &s->head.path_len, &s->parts[2],
 		    &s->head.raw_len))
 		return false;
-	if (row->path2 < 0 || row->effect == AW_FX_SYMLINK)
+	if (row->path2 < 0)
 		return true;
+	if (row->effect == AW_FX_SYMLINK) {
+		link_end(self, scratch, (const char *)args[row->path2], s);
+		return true;
+	}
 	return path_end(self, scratch, dir_argument(row->dir2, args),
 		(const char *)args[row->path2], false, scratch->path2,
 		&s->head.path2_len, &s->parts[3], &s->head.raw2_len);
@@ -268,27 +297,21 @@ static void to_address(const struct subject *s, struct aw_address *ret)
 
 static void decide(const struct aw_syscall *row, struct subject *s)
 {
-	const struct aw_image *image = aw_policy();
-	struct aw_decision first, second;
+	const struct aw_ends ends = {
+		s->parts[0], s->head.path_len, s->parts[1], s->head.path2_len};
+	enum aw_action action = (enum aw_action)s->head.action;
+	struct aw_decision decision;
 	struct aw_address to;
 
 	if (s->head.address_len) {
 		to_address(s, &to);
-		aw_image_decide_address(
-			image, (enum aw_action)s->head.action, &to, &first);
+		aw_image_decide_address(aw_policy(), action, &to, &decision);
 	} else {
-		aw_image_decide_path(image, (enum aw_action)s->head.action, s->parts[0],
-			s->head.path_len, &first);
+		aw_decide_files(aw_policy(), (enum aw_effect)row->effect, action, &ends,
+			&decision);
 	}
-	if (s->head.path2_len) {
-		aw_image_decide_path(image,
-			row->effect == AW_FX_RENAME ? AW_RENAME : AW_CREATE,
-			s->parts[1], s->head.path2_len, &second);
-		if (second.verdict > first.verdict)
-			first = second;
-	}
-	s->head.verdict = (uint8_t)first.verdict;
-	s->head.rule = first.rule;
+	s->head.verdict = (uint8_t)decision.verdict;
+	s->head.rule = decision.rule;
 }
 
 static int refusal(enum aw_verdict verdict)
@@ -297,11 +320,12 @@ static int refusal(enum aw_verdict verdict)
 }
 
 /* The supervisor judges and logs; true when the call may be made. */
-static bool ask(const struct subject *s, int *ret_denied)
+static bool ask(const struct aw_syscall *row, const struct subject *s, int *ret_denied)
 {
 	struct aw_wire_head head = {.type = AW_WIRE_ASK,
 		.call = s->head.call,
 		.action = s->head.action,
+		.effect = row ? row->effect : AW_FX_LOOKUP,
 		.ts = s->head.ts,
 		.len = {s->head.path_len, s->head.path2_len, s->head.raw_len,
 			s->head.raw2_len, s->head.address_len}};
@@ -316,7 +340,8 @@ static bool ask(const struct subject *s, int *ret_denied)
 }
 
 /* Put the record; a full ring goes over the socket. */
-static void put(struct aw_self *self, const struct subject *s, struct aw_passage *ret)
+static void put(struct aw_self *self, const struct aw_syscall *row,
+	const struct subject *s, struct aw_passage *ret)
 {
 	struct aw_ring *ring = atomic_load(&self->ring);
 	enum aw_record_state state = ret->denied ? AW_REC_DONE : AW_REC_PENDING;
@@ -327,7 +352,7 @@ static void put(struct aw_self *self, const struct subject *s, struct aw_passage
 		if (is_plain() || aw_ring_wait(ring))
 			continue;
 		ret->ticket.ring = NULL;
-		ask(s, &denied);
+		ask(row, s, &denied);
 		return;
 	}
 	if (!is_plain())
@@ -340,17 +365,17 @@ static bool judge(struct aw_self *self, const struct aw_syscall *row, struct sub
 	const struct aw_page *page = aw_session();
 
 	if (page->ask)
-		return ask(s, &ret->denied);
+		return ask(row, s, &ret->denied);
 	decide(row, s);
 	if (s->head.verdict == AW_ASK && page->enforce)
-		return ask(s, &ret->denied);
+		return ask(row, s, &ret->denied);
 	if (row->effect == AW_FX_META && s->head.verdict != AW_HIDE)
 		return true; /* metadata: only what is hidden is worth a line */
 	if (page->enforce && s->head.verdict >= AW_DENY) {
 		ret->denied = refusal((enum aw_verdict)s->head.verdict);
 		s->head.flags |= AW_REC_REFUSED;
 	}
-	put(self, s, ret);
+	put(self, row, s, ret);
 	return !ret->denied;
 }
 
@@ -577,6 +602,6 @@ bool aw_enter_lookup(enum aw_call call, const char *host, const char *service)
 		passage.denied = EACCES;
 		s.head.flags |= AW_REC_REFUSED;
 	}
-	put(self, &s, &passage);
+	put(self, NULL, &s, &passage);
 	return !passage.denied;
 }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "policy/calls.h"
+#include "policy/decide.h"
 #include "policy/wire.h"
 #include "supervisor/audit/address.h"
 #include "supervisor/cleanup.h"
@@ -186,9 +187,10 @@ static void judge(struct aw_watch *watch, int fd, const struct question *q)
 {
 	struct aw_event event = {.kind = AW_EV_CALL, .ts = q->head.ts, .port = -1};
 	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
-	const struct aw_image *image = atomic_load(&watch->image);
+	const struct aw_ends ends = {
+		q->parts[0].bytes, q->parts[0].len, q->parts[1].bytes, q->parts[1].len};
 	char text[256], cwd[4096];
-	struct aw_decision decision, second;
+	struct aw_decision decision;
 	struct aw_rule rule;
 
 	aw_watch_sign(&event, &q->who);
@@ -203,15 +205,8 @@ static void judge(struct aw_watch *watch, int fd, const struct question *q)
 	else if (q->parts[4].len >= sizeof(sa_family_t))
 		decide_address(watch, q, text, sizeof(text), &event, &decision);
 	else
-		aw_image_decide_path(image, event.action, event.path.bytes,
-			event.path.len, &decision);
-	if (event.path2.len) {
-		aw_image_decide_path(image,
-			event.action == AW_RENAME ? AW_RENAME : AW_CREATE,
-			event.path2.bytes, event.path2.len, &second);
-		if (second.verdict > decision.verdict)
-			decision = second;
-	}
+		aw_decide_files(atomic_load(&watch->image),
+			(enum aw_effect)q->head.effect, event.action, &ends, &decision);
 	aw_watch_judge(watch, &event, &decision, &rule, true);
 	event.enforced = watch->enforce;
 	answer.verdict = decision.verdict;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/decide.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/call.h"
 
@@ -218,26 +219,16 @@ static bool is_directory(const char *path)
 
 static void decide_file(struct aw_notified *call, enum aw_action action)
 {
-	const struct aw_image *image = atomic_load(&call->watch->image);
-	struct aw_event *event = &call->event;
-	struct aw_decision first, second;
-	int effect = call->row->effect;
+	const struct aw_event *event = &call->event;
+	const struct aw_ends ends = {event->path.bytes, event->path.len,
+		event->path2.bytes, event->path2.len};
+	struct aw_decision decision;
 
-	if (effect == AW_FX_LINK) /* a second name would make it writable there */
-		action = AW_WRITE;
-	aw_image_decide_path(image, action, event->path.bytes, event->path.len, &first);
-	if (event->path2.len) {
-		action = effect == AW_FX_RENAME ? AW_RENAME
-			 : effect == AW_FX_LINK ? AW_CREATE
-						: AW_READ;
-		aw_image_decide_path(
-			image, action, event->path2.bytes, event->path2.len, &second);
-		if (second.verdict > first.verdict)
-			first = second;
-	}
-	if (effect == AW_FX_META && first.verdict != AW_HIDE)
+	aw_decide_files(atomic_load(&call->watch->image),
+		(enum aw_effect)call->row->effect, action, &ends, &decision);
+	if (call->row->effect == AW_FX_META && decision.verdict != AW_HIDE)
 		call->silent = true;
-	aw_call_decide(call, &first);
+	aw_call_decide(call, &decision);
 }
 
 /* The second end: where a rename or link goes, what a symbolic link says. */

@@ -71,6 +71,9 @@ static inline void aw_leave(const struct aw_passage *passage, bool failed)
 bool aw_enter_exec(
 	enum aw_call call, int dir, const char *path, int how, char *const *argv);
 
+/* The errno of a refused call. */
+int aw_refusal(enum aw_verdict verdict);
+
 /* PRELOAD: the program is about to install a filter of its own. */
 void aw_note_filter(bool now);
 

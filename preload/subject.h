@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * subject.h - what one call is about, taken from its arguments by its row in calls.def.
+ */
+#ifndef AW_PRELOAD_SUBJECT_H
+#define AW_PRELOAD_SUBJECT_H
+
+#include "policy/calls.h"
+#include "policy/ring.h"
+#include "preload/self.h"
+
+/* What one call is about, built in scratch memory. */
+struct aw_subject {
+	struct aw_record head;
+	const void *parts[5]; /* path, path2, raw, raw2, address */
+};
+
+/* Paths into scratch and s; false: there is nothing to judge (the kernel will refuse).
+ */
+bool aw_subject_files(struct aw_self *self, struct aw_scratch *scratch,
+	const struct aw_syscall *row, const long args[6], struct aw_subject *s);
+
+/* A socket address; false: none, or it cannot be read. */
+bool aw_subject_network(struct aw_self *self, struct aw_scratch *scratch, int effect,
+	const struct aw_syscall *row, const long args[6], struct aw_subject *s);
+
+#endif

@@ -18,6 +18,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/pidfd.h"
+#include "supervisor/proc.h"
 #include "supervisor/shared.h"
 
 struct ring_entry {
@@ -56,7 +57,6 @@ struct aw_processes {
 	struct name *names;
 	aw_processes_born born;
 	void *ctx;
-	char root_ns[64]; /* our mount namespace */
 	bool sees_execs;
 };
 
@@ -76,17 +76,6 @@ static const char *intern(struct aw_processes *tree, const char *text)
 	return found->text;
 }
 
-static ssize_t read_link(pid_t pid, const char *what, char *to, size_t size)
-{
-	char path[64];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
-	n = readlink(path, to, size - 1);
-	to[n < 0 ? 0 : n] = '\0';
-	return n;
-}
-
 struct aw_processes *aw_processes_new(bool sees_execs)
 {
 	struct aw_processes *tree = calloc(1, sizeof(*tree));
@@ -95,7 +84,6 @@ struct aw_processes *aw_processes_new(bool sees_execs)
 		return NULL;
 	pthread_mutex_init(&tree->lock, NULL);
 	tree->sees_execs = sees_execs;
-	read_link(getpid(), "ns/mnt", tree->root_ns, sizeof(tree->root_ns));
 	return tree;
 }
 
@@ -144,51 +132,11 @@ void aw_processes_on_born(struct aw_processes *tree, aw_processes_born born, voi
 	tree->ctx = ctx;
 }
 
-/* tgid and ppid of a live thread from /proc. */
-static bool read_status(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid)
-{
-	char path[64], text[4096], *at;
-	AW_CLOSE int fd = -1;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	if (!(at = strstr(text, "\nTgid:")))
-		return false;
-	*ret_pid = atoi(at + 6);
-	if (!(at = strstr(text, "\nPPid:")))
-		return false;
-	*ret_ppid = atoi(at + 6);
-	return true;
-}
-
-static bool has_plain_root(pid_t pid)
-{
-	char text[4096];
-
-	return read_link(pid, "root", text, sizeof(text)) == 1;
-}
-
-/* clone(2) may have given it another one without a call that is watched. */
-static bool in_our_namespace(const struct aw_processes *tree, pid_t pid)
-{
-	char text[64];
-
-	return read_link(pid, "ns/mnt", text, sizeof(text)) > 0 &&
-	       strcmp(text, tree->root_ns) == 0;
-}
-
 static void refresh_exe(struct aw_processes *tree, struct process *p)
 {
 	char exe[4096];
 
-	if (read_link(p->who.pid, "exe", exe, sizeof(exe)) > 0)
+	if (aw_proc_link(p->who.pid, "exe", exe, sizeof(exe)) > 0)
 		p->who.exe = intern(tree, exe);
 	else if (p->who.execing &&
 		 p->exe_next) /* it does not let itself be looked at */
@@ -213,8 +161,8 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	else
 		refresh_exe(tree, p);
 	/* what could change it in between is a watched call */
-	p->who.plain_root = (parent && parent->who.plain_root) ||
-			    (in_our_namespace(tree, pid) && has_plain_root(pid));
+	p->who.plain_root =
+		(parent && parent->who.plain_root) || aw_proc_has_our_view(pid);
 	HASH_ADD_INT(tree->processes, who.pid, p);
 	return p;
 }
@@ -267,7 +215,7 @@ static bool introduce(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid, int *ret_pidfd
 	*ret_pidfd = aw_pidfd_open(tid);
 	if (*ret_pidfd >= 0 && aw_pidfd_parent(*ret_pidfd, ret_pid, ret_ppid))
 		return true;
-	return read_status(tid, ret_pid, ret_ppid);
+	return aw_proc_parent(tid, ret_pid, ret_ppid);
 }
 
 /* Make an entry for a thread's process if there is none; NULL: it is gone. */
@@ -361,23 +309,9 @@ void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state 
 	pthread_mutex_unlock(&tree->lock);
 }
 
-/* A program that has just been started cannot have the session's memory mapped. */
-static bool maps_session(pid_t pid)
-{
-	char path[64], line[512];
-	AW_FCLOSE FILE *file = NULL;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (strstr(line, "/memfd:agentwatch"))
-			return true;
-	return false;
-}
-
 bool aw_processes_exec_failed(struct aw_processes *tree, pid_t pid)
 {
-	bool mapped = maps_session(pid), failed = false;
+	bool mapped = aw_proc_maps_session(pid), failed = false;
 
 	WITH_PROCESS(tree, pid, refresh_exe(tree, p_);
 		     failed = p_->who.exe == p_->exe_before &&

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proc.h - what /proc tells about a process (proc(5)).
+ */
+#ifndef AW_SUPERVISOR_PROC_H
+#define AW_SUPERVISOR_PROC_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The text of the link /proc/PID/what, terminated; its length, or -1 with errno. */
+ssize_t aw_proc_link(pid_t pid, const char *what, char *to, size_t size);
+
+/* The process that a thread belongs to, and its parent; false: it is gone. */
+bool aw_proc_parent(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid);
+
+/* Same root directory and mount namespace as ours. */
+bool aw_proc_has_our_view(pid_t pid);
+
+/* The session's memory is mapped: the program that runs has said hello. */
+bool aw_proc_maps_session(pid_t pid);
+
+#endif

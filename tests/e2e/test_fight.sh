@@ -84,7 +84,9 @@ printf 'version: 1\nmode: enforce\nrunner: exec\nfilesystem: {default: allow, de
 for engine in $(engines); do
 	options=(--policy "$tmp/allow.yaml")
 	label=", enforce"
+	export EDGES_SHALLOW=1
 	core
+	unset EDGES_SHALLOW
 	options=() label=
 	core
 

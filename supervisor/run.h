@@ -108,8 +108,14 @@ int aw_launch_go(
 
 /* Preload engine: hello and asks over the session's socket. */
 struct aw_socket_service;
-int aw_socket_service_start(struct aw_watch *watch, const char *path,
+int aw_socket_service_open(struct aw_watch *watch, const char *path,
 	struct aw_socket_service **ret, struct aw_error *err);
+
+/*
+ * Answer.  Until then questions wait.  Not before the command is forked: the first thread
+ * makes libc change the disposition of a signal, which the command must not inherit.
+ */
+int aw_socket_service_start(struct aw_socket_service *service, struct aw_error *err);
 void aw_socket_service_stop(struct aw_socket_service *service);
 
 /* Send a signal to every descendant of root; how many there were. */

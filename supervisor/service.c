@@ -340,12 +340,14 @@ static int start(struct service *s, struct aw_error *err)
 	if (s->run->engine == AW_PRELOAD)
 		say_gap(s);
 	if (s->run->engine == AW_PRELOAD &&
-		aw_socket_service_start(&s->watch, s->run->socket, &s->sockets, err) <
+		aw_socket_service_open(&s->watch, s->run->socket, &s->sockets, err) <
 			0)
 		return AW_RUN_FAILED;
 	if (aw_launch(s->run, &launched, err) < 0)
 		return AW_RUN_FAILED;
 	s->command = launched.pid;
+	if (s->sockets && aw_socket_service_start(s->sockets, err) < 0)
+		return AW_RUN_FAILED;
 	s->watch.listener = launched.listener;
 	s->watch.no_new_privs = launched.no_new_privs;
 	snprintf(text, sizeof(text), "mode %s, engine %s, runner exec, held by %s",

@@ -32,6 +32,7 @@ struct aw_socket_service {
 	int fd;
 	char *path; /* owned */
 	_Atomic bool ending;
+	bool started;
 };
 
 /* One message as it came. */
@@ -273,7 +274,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-int aw_socket_service_start(struct aw_watch *watch, const char *path,
+int aw_socket_service_open(struct aw_watch *watch, const char *path,
 	struct aw_socket_service **ret, struct aw_error *err)
 {
 	struct aw_socket_service *s = calloc(1, sizeof(*s));
@@ -290,8 +291,7 @@ int aw_socket_service_start(struct aw_watch *watch, const char *path,
 	if (s->fd < 0 || bind(s->fd, (void *)&address, sizeof(address)) < 0 ||
 		chmod(path, 0666) <
 			0 || /* its folder is private; a target may change ids */
-		listen(s->fd, 1024) < 0 ||
-		pthread_create(&s->thread, NULL, serve, s) != 0) {
+		listen(s->fd, 1024) < 0) {
 		aw_fail(err, errno, "listening at %s: %s", path, strerror(errno));
 		if (s->fd >= 0)
 			close(s->fd);
@@ -303,13 +303,22 @@ int aw_socket_service_start(struct aw_watch *watch, const char *path,
 	return 0;
 }
 
+int aw_socket_service_start(struct aw_socket_service *service, struct aw_error *err)
+{
+	if (pthread_create(&service->thread, NULL, serve, service) != 0)
+		return aw_fail(err, EAGAIN, "starting the socket thread");
+	service->started = true;
+	return 0;
+}
+
 void aw_socket_service_stop(struct aw_socket_service *service)
 {
 	if (!service)
 		return;
 	atomic_store(&service->ending, true);
 	shutdown(service->fd, SHUT_RDWR); /* ends the waiting */
-	pthread_join(service->thread, NULL);
+	if (service->started)
+		pthread_join(service->thread, NULL);
 	close(service->fd);
 	unlink(service->path);
 	free(service->path);

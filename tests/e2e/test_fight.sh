@@ -72,10 +72,6 @@ core()
 	as_bare 'odd paths, flags, folders: every answer as bare' "$bin_edges"
 	as_bare 'what a program knows about itself' "$bin_self" one 'two three' ''
 	as_bare 'the same through PATH' env "PATH=$(dirname "$bin_self"):$PATH" self
-	as_bare "libc's own signals ignored by the caller" /usr/bin/python3 -c 'import ctypes, os, struct, sys
-for number in (32, 33):  # SIGCANCEL, SIGSETXID: a thread of ours would take them over
-    ctypes.CDLL(None).syscall(13, number, struct.pack("QQQQ", 1, 0x04000000, 0, 0), 0, 8)
-os.execvp(sys.argv[1], sys.argv[1:])' grep SigIgn /proc/self/status
 	as_bare 'the same with signals blocked and ignored, limits and umask changed' bash -c \
 		"trap '' PIPE USR1 CHLD; ulimit -n 64 -s 4096 -c 0; umask 027; exec '$bin_self' x"
 	as_bare 'the same in a session of its own' setsid -w "$bin_self"

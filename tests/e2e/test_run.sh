@@ -39,6 +39,18 @@ is "$(status env "$tmp/plain")" 'a file without an interpreter ends as it does b
 printf '#!/no/such/interpreter\n' >"$tmp/lost"; chmod +x "$tmp/lost"
 like '^12[67]$' 'a script without its interpreter is 126 or 127' "$(status "$aw" run -- "$tmp/lost")"
 
+# --- what the caller ignores stays ignored, libc's own signals too
+cat >"$tmp/ignoring" <<'END'
+import ctypes, os, struct, sys
+for number in (32, 33):  # SIGCANCEL, SIGSETXID: libc takes them over for a first thread
+    ctypes.CDLL(None).syscall(13, number, struct.pack("QQQQ", 1, 0x04000000, 0, 0), 0, 8)
+os.execvp(sys.argv[1], sys.argv[1:])
+END
+for engine in hybrid kernel preload; do
+	is "$(/usr/bin/python3 "$tmp/ignoring" grep SigIgn /proc/self/status)" "$engine: ignored signals are those of the caller" \
+		"$(/usr/bin/python3 "$tmp/ignoring" "$aw" run --quiet --engine $engine --log none -- grep SigIgn /proc/self/status)"
+done
+
 # --- messages
 like 'not found|no such|No such|cannot find' 'the message for a missing command says so' "$("$aw" run -- no-such-command-anywhere 2>&1)"
 like '^agentwatch: ' 'messages start with the name' "$("$aw" run -- no-such-command-anywhere 2>&1 | head -n 1)"

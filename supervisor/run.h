@@ -112,8 +112,9 @@ int aw_socket_service_open(struct aw_watch *watch, const char *path,
 	struct aw_socket_service **ret, struct aw_error *err);
 
 /*
- * Answer.  Until then questions wait.  Not before the command is forked: the first thread
- * makes libc change the disposition of a signal, which the command must not inherit.
+ * Answer.  Until then questions wait.  Not before the command is forked: the first
+ * thread makes libc change the disposition of a signal, which the command must not
+ * inherit.
  */
 int aw_socket_service_start(struct aw_socket_service *service, struct aw_error *err);
 void aw_socket_service_stop(struct aw_socket_service *service);

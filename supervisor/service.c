@@ -340,8 +340,7 @@ static int start(struct service *s, struct aw_error *err)
 	if (s->run->engine == AW_PRELOAD)
 		say_gap(s);
 	if (s->run->engine == AW_PRELOAD &&
-		aw_socket_service_open(&s->watch, s->run->socket, &s->sockets, err) <
-			0)
+		aw_socket_service_open(&s->watch, s->run->socket, &s->sockets, err) < 0)
 		return AW_RUN_FAILED;
 	if (aw_launch(s->run, &launched, err) < 0)
 		return AW_RUN_FAILED;

@@ -17,8 +17,10 @@ is 3 'status 3 is kept' "$(status "$aw" run -- sh -c 'exit 3')"
 is 255 'status 255 is kept' "$(status "$aw" run -- sh -c 'exit 255')"
 for signal in HUP INT QUIT ABRT KILL USR1 SEGV PIPE TERM; do
 	number=$(kill -l $signal)
-	is $((128 + number)) "the end by SIG$signal is status 128 + $number" \
-		"$(status "$aw" run -- sh -c "ulimit -c 0; kill -$signal \$\$; sleep 5")"
+	bare=$((128 + number)) # unless whoever started the tests ignores it
+	[ "$signal" != PIPE ] || bare=$(status sh -c "kill -PIPE \$\$; exit 0")
+	is "$bare" "the end by SIG$signal is status 128 + $number" \
+		"$(status "$aw" run -- sh -c "ulimit -c 0; kill -$signal \$\$; [ $signal = PIPE ] || sleep 5; exit 0")"
 done
 is 127 'a command that is not there is 127' "$(status "$aw" run -- "$tmp/no-such-command")"
 is 127 'a name that is not on PATH is 127' "$(status "$aw" run -- no-such-command-anywhere)"

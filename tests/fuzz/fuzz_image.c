@@ -30,7 +30,7 @@ static void must_agree(const struct aw_image *image, const struct aw_decision *a
 static void ask_paths(const struct aw_image *image)
 {
 	static const char *const paths[] = {"/", "/a", "/a/b/c",
-		"/home/ann/.ssh/id_rsa", "/work/.env", "/a/a/a/a/a/a/a/a/a/a/a/a",
+		"/home/ann/.ssh/id_rsa", "/repo/.env", "/a/a/a/a/a/a/a/a/a/a/a/a",
 		"/usr/bin/git", "/x/y", ""};
 	static const char *const argv[] = {"git", "push", "--force", "x"};
 	struct aw_decision a, b;

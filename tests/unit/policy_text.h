@@ -11,7 +11,7 @@
 #include "tests/unit/tap.h"
 
 static const struct aw_policy_variables some_variables = {
-	.workspace = "/work",
+	.workspace = "/repo",
 	.home = "/home/ann",
 	.user = "ann",
 	.tmpdir = "/tmp",

@@ -42,13 +42,13 @@ static void defaults_decide_last(void)
 {
 	ANSWER("read-only", "filesystem: {default: read-only, write: [$WORKSPACE]}",
 		{AW_READ, "/etc/passwd", AW_ALLOW}, {AW_WRITE, "/etc/passwd", AW_DENY},
-		{AW_WRITE, "/work/a", AW_ALLOW}, {AW_CREATE, "/work", AW_ALLOW},
+		{AW_WRITE, "/repo/a", AW_ALLOW}, {AW_CREATE, "/repo", AW_ALLOW},
 		{AW_CREATE, "/workshop", AW_DENY}, {AW_WRITE, "/dev/null", AW_ALLOW},
 		{AW_DELETE, "/usr/x", AW_DENY}, {AW_RENAME, "/usr/x", AW_DENY},
 		{AW_BIND, "/run/x", AW_DENY}, {AW_METADATA, "/etc/shadow", AW_ALLOW});
-	ANSWER("deny", "filesystem: {default: deny, read: [/usr], write: [/work]}",
+	ANSWER("deny", "filesystem: {default: deny, read: [/usr], write: [/repo]}",
 		{AW_READ, "/usr/lib/x", AW_ALLOW}, {AW_READ, "/etc/x", AW_DENY},
-		{AW_WRITE, "/usr/lib/x", AW_DENY}, {AW_READ, "/work/x", AW_ALLOW},
+		{AW_WRITE, "/usr/lib/x", AW_DENY}, {AW_READ, "/repo/x", AW_ALLOW},
 		{AW_EXEC, "/usr/bin/ls", AW_ALLOW}, {AW_EXEC, "/opt/x", AW_DENY},
 		{AW_METADATA, "/etc/x", AW_ALLOW}, {AW_READ, "/dev/urandom", AW_ALLOW});
 	ANSWER("allow", "filesystem: {default: allow, read: [/usr]}",
@@ -85,7 +85,7 @@ static void the_last_match_decides(void)
 	ANSWER("exceptions",
 		"filesystem: {deny: ['**/.env*', '!**/.env.example', '/s', '!/s/pub', "
 		"'/s/pub/x']}",
-		{AW_READ, "/work/.env", AW_DENY}, {AW_READ, "/.env", AW_DENY},
+		{AW_READ, "/repo/.env", AW_DENY}, {AW_READ, "/.env", AW_DENY},
 		{AW_READ, "/w/a/b/.env.local", AW_DENY},
 		{AW_READ, "/w/a/.env.example", AW_ALLOW}, {AW_READ, "/w/env", AW_ALLOW},
 		{AW_READ, "/s/a", AW_DENY}, {AW_READ, "/s/pub/a", AW_ALLOW},
@@ -188,7 +188,7 @@ static void commands_match_word_by_word(void)
 	ANSWER("only what is listed",
 		"exec: {default: deny, allow: [/usr/bin, '!/usr/bin/nc']}",
 		{AW_EXEC, "/usr/bin/ls", AW_ALLOW}, {AW_EXEC, "/usr/bin/nc", AW_DENY},
-		{AW_EXEC, "/work/a.out", AW_DENY}, {AW_READ, "/work/a.out", AW_ALLOW});
+		{AW_EXEC, "/repo/a.out", AW_DENY}, {AW_READ, "/repo/a.out", AW_ALLOW});
 	ANSWER("exec needs the read verdict", "filesystem: {ask: [/q], hide: [/h]}",
 		{AW_EXEC, "/q/x", AW_ASK}, {AW_EXEC, "/h/x", AW_HIDE});
 }

@@ -73,11 +73,11 @@ static void an_untrusted_file_only_tightens(void)
 {
 	static const struct text_layer layers[] = {
 		{"global", AW_TRUSTED,
-			"filesystem: {default: read-only, write: [/work], deny: [/s]}\n"
+			"filesystem: {default: read-only, write: [/repo], deny: [/s]}\n"
 			"network: {default: deny, allow: ['*:443']}"},
 		{"workspace", AW_UNTRUSTED,
 			"mode: enforce\n"
-			"filesystem: {deny: ['!/s', /work/x], hide: [/s/h], write: "
+			"filesystem: {deny: ['!/s', /repo/x], hide: [/s/h], write: "
 			"[/]}\n"
 			"network: {default: deny, allow: ['1.1.1.1', '2.2.2.2:80']}\n"
 			"environment: {unset: ['*_KEY'], set: {A: b}}\n"
@@ -92,8 +92,8 @@ static void an_untrusted_file_only_tightens(void)
 	ok(verdict(&p, AW_READ, "/s") == AW_DENY, "it cannot take a deny back");
 	ok(verdict(&p, AW_READ, "/s/h") == AW_HIDE, "it can hide");
 	ok(verdict(&p, AW_WRITE, "/etc/x") == AW_DENY, "its write list widens nothing");
-	ok(verdict(&p, AW_WRITE, "/work/y") == AW_ALLOW, "what it leaves alone stays");
-	ok(verdict(&p, AW_WRITE, "/work/x") == AW_DENY, "it can deny");
+	ok(verdict(&p, AW_WRITE, "/repo/y") == AW_ALLOW, "what it leaves alone stays");
+	ok(verdict(&p, AW_WRITE, "/repo/x") == AW_DENY, "it can deny");
 	aw_image_decide_address(p.image, AW_CONNECT, &one, &d);
 	ok(d.verdict == AW_ALLOW, "an address that both admit is allowed");
 	aw_image_decide_address(p.image, AW_CONNECT, &two, &d);
@@ -116,8 +116,8 @@ static void enforcing_without_rules_protects(void)
 	struct aw_rule rule;
 
 	load(layers, 0, AW_ENFORCE, &p);
-	ok(verdict(&p, AW_WRITE, "/work/x") == AW_ALLOW, "the workspace is writable");
-	aw_image_decide_path(p.image, AW_WRITE, "/work/x", 7, &d);
+	ok(verdict(&p, AW_WRITE, "/repo/x") == AW_ALLOW, "the workspace is writable");
+	aw_image_decide_path(p.image, AW_WRITE, "/repo/x", 7, &d);
 	ok(aw_image_rule(p.image, d.rule, &rule) &&
 			strcmp(rule.layer, "built-in") == 0 && rule.line > 0,
 		"by a built-in rule");

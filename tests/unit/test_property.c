@@ -250,7 +250,7 @@ static void an_overflow_stays_exact(void)
 static double cost(unsigned rules)
 {
 	static const char *const paths[] = {"/usr/lib/x86_64-linux-gnu/libc.so.6",
-		"/srv/part3/dir7/file7", "/work/src/main.c", "/srv/part1/none/x"};
+		"/srv/part3/dir7/file7", "/repo/src/main.c", "/srv/part1/none/x"};
 	struct aw_draft draft = {0};
 	struct timespec from, to;
 	struct aw_decision d;

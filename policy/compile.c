@@ -216,24 +216,6 @@ void aw_build_buckets(struct aw_build *build, enum aw_part_id records,
 	free(sorted);
 }
 
-static const size_t record_sizes[AW_PARTS] = {
-	[AW_PART_BYTES] = 1,
-	[AW_PART_ENTRIES] = sizeof(struct aw_image_entry),
-	[AW_PART_NODES] = sizeof(struct aw_image_node),
-	[AW_PART_EDGES] = sizeof(struct aw_image_edge),
-	[AW_PART_EDGE_BUCKETS] = sizeof(uint32_t),
-	[AW_PART_WILDS] = sizeof(struct aw_image_wild),
-	[AW_PART_ANCHORED] = sizeof(struct aw_image_wild),
-	[AW_PART_ANCHORED_BUCKETS] = sizeof(uint32_t),
-	[AW_PART_TERMS] = sizeof(uint32_t),
-	[AW_PART_PATTERNS] = sizeof(uint32_t),
-	[AW_PART_COMMANDS] = sizeof(struct aw_image_command),
-	[AW_PART_COMMAND_BUCKETS] = sizeof(uint32_t),
-	[AW_PART_WORDS] = sizeof(struct aw_image_word),
-	[AW_PART_NETS] = sizeof(struct aw_image_net),
-	[AW_PART_NET_BUCKETS] = sizeof(uint32_t),
-};
-
 static int put_together(struct aw_build *build, void **ret_image, size_t *ret_size,
 	struct aw_error *err)
 {
@@ -248,7 +230,7 @@ static int put_together(struct aw_build *build, void **ret_image, size_t *ret_si
 			return aw_fail(
 				err, ENOMEM, "the policy does not fit in memory");
 		part->offset = (uint32_t)size;
-		part->count = (uint32_t)(build->parts[i].len / record_sizes[i]);
+		part->count = (uint32_t)(build->parts[i].len / aw_part_record_sizes[i]);
 		size = (size + build->parts[i].len + 7) & ~(size_t)7;
 	}
 	build->head.size = (uint32_t)size;

@@ -4,7 +4,7 @@
 
 #include "policy/image_layout.h"
 
-static const uint32_t sizes[AW_PARTS] = {
+const uint32_t aw_part_record_sizes[AW_PARTS] = {
 	[AW_PART_BYTES] = 1,
 	[AW_PART_ENTRIES] = sizeof(struct aw_image_entry),
 	[AW_PART_NODES] = sizeof(struct aw_image_node),
@@ -64,7 +64,8 @@ static bool parts_fit(const struct aw_image *image, struct aw_error *err)
 
 		if (part->offset % 4 || part->offset < sizeof(*image) ||
 			part->offset > image->size ||
-			part->count > (image->size - part->offset) / sizes[i])
+			part->count >
+				(image->size - part->offset) / aw_part_record_sizes[i])
 			return aw_fail(err, EBADMSG, "part %u is outside", i), false;
 	}
 	bytes = aw_part_at(image, AW_PART_BYTES);

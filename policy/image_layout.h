@@ -263,4 +263,7 @@ void aw_image_walk(const struct aw_image *image, const char *path, size_t len,
 void aw_image_judge_files(const struct aw_image *image, unsigned stratum,
 	enum aw_action action, const struct aw_matches *m, struct aw_decision *ret);
 
+/* Bytes of one record of each part; for those who make and who check images. */
+extern const uint32_t aw_part_record_sizes[AW_PARTS];
+
 #endif

@@ -101,7 +101,7 @@ def terminal_stays():
 
 def interrupt():
     term = Terminal(RUN + ["python3", "-c",
-        "import time\nprint('up', flush=True)\ntry:\n time.sleep(20)\nexcept KeyboardInterrupt:\n print('got it')\n raise SystemExit(9)"])
+        "import time\ntry:\n print('up', flush=True)\n time.sleep(20)\nexcept KeyboardInterrupt:\n print('got it')\n raise SystemExit(9)"])
     check(term.expect("up", 10), "a command runs on a terminal", term.seen)
     term.type("\x03")
     check(term.expect("got it"), "Ctrl-C reaches it", term.seen)

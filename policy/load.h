@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "policy/error.h"
@@ -47,6 +48,23 @@ struct aw_diagnostics {
 	size_t count, errors;
 };
 
+/* One `filesystem.expose` entry, resolved. */
+struct aw_exposed {
+	char *source, *target; /* owned; absolute */
+	bool write;
+	unsigned line;
+};
+
+/* The `limits` section; 0 where nothing is said. */
+struct aw_limits {
+	uint64_t memory;     /* bytes, of all processes together */
+	double cpus;	     /* processors, of all processes together */
+	uint64_t processes;  /* at the same time */
+	uint64_t time;	     /* seconds from the start */
+	uint64_t open_files; /* a process */
+	uint64_t file_size;  /* bytes, a file */
+};
+
 /* One `environment.set` entry. */
 struct aw_setting {
 	char *name, *value; /* owned */
@@ -71,6 +89,10 @@ struct aw_policy {
 		struct aw_setting *set;
 		size_t set_count;
 	} environment;
+	struct aw_exposed *exposed; /* one a target */
+	size_t exposed_count;
+	bool redirect_home;
+	struct aw_limits limits;
 	void *image; /* compiled, image_size bytes, malloc'd */
 	size_t image_size;
 	struct aw_origin *origins; /* where values came from, for aw_policy_print() */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.h - what a wall must show and hide, before it is known which wall.
+ *
+ * A plan says, for a few paths, what may be reached from there down; the deepest entry
+ * at or above a file counts.  It never gives less than the policy allows: what only a
+ * pattern can tell apart is left reachable here and is held when it is opened.  bwrap
+ * turns a plan into mounts, Landlock into rules, firejail into a profile.
+ */
+#ifndef AW_SUPERVISOR_RUNNER_PLAN_H
+#define AW_SUPERVISOR_RUNNER_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "policy/load.h"
+
+enum aw_plan_access {
+	AW_PLAN_NOTHING, /* not there, or masked */
+	AW_PLAN_READ,	 /* read and execute */
+	AW_PLAN_WRITE,	 /* everything */
+};
+
+struct aw_plan_entry {
+	char *path;   /* owned; absolute, normalised: where the command sees it */
+	char *source; /* owned; where it is on the host; the same but for `expose` */
+	enum aw_plan_access access;
+	bool exists, directory; /* at the source, now */
+	bool open_ended; /* access NOTHING, but files may still come to be here: the
+			    folder is listed one by one, see "partial" */
+	bool partial;	 /* a folder of which only the entries below it are reachable:
+			    what its children are now stands in the plan, what comes
+			    later is not there */
+	const char *why; /* "policy", "system", "program", "working directory",
+			    "argument", "exposed", "instance", "session" */
+	uint32_t rule;	 /* for aw_image_rule(), or AW_NO_RULE */
+};
+
+enum aw_plan_network {
+	AW_PLAN_NET_ALL,  /* nothing is denied */
+	AW_PLAN_NET_NONE, /* nothing is allowed: no network is needed */
+	AW_PLAN_NET_SOME, /* the supervisor decides */
+};
+
+struct aw_plan {
+	struct aw_plan_entry *entries; /* owned; sorted by path */
+	size_t count;
+	enum aw_plan_network network;
+	/* TCP ports that some rule allows; all_ports: any */
+	uint16_t *connect_ports, *listen_ports; /* owned */
+	size_t connect_count, listen_count;
+	bool all_connect_ports, all_listen_ports;
+	bool reads_held; /* every read that is denied or hidden is out of reach */
+	char *instance;	 /* owned; the instance root on the host, or NULL */
+};
+
+/* What a plan is made from, besides the policy; strings borrowed. */
+struct aw_plan_wish {
+	const struct aw_policy *policy;
+	const struct aw_policy_variables *variables;
+	const char *program; /* the command's path */
+	char **command;	     /* its argv */
+	const char *cwd;
+	const char *const *parts; /* our own files inside: the shim, agentwatch-enter */
+	const char *instance;	  /* folder for redirected HOME and so on, or NULL */
+	bool minimal; /* only what is named and the system; else all of / is there */
+};
+
+int aw_plan_make(
+	const struct aw_plan_wish *wish, struct aw_plan *ret, struct aw_error *err);
+
+/* What the plan lets be done with a path; the deepest entry counts. */
+enum aw_plan_access aw_plan_reach(const struct aw_plan *plan, const char *path);
+
+/* For plan.txt: a line an entry, then network, ports and whether reads are held. */
+void aw_plan_print(const struct aw_plan *plan, FILE *out);
+
+/* Free the contents, not the struct itself. */
+void aw_plan_release(struct aw_plan *plan);
+
+#endif

@@ -38,6 +38,14 @@ enum aw_effect {
 	AW_FX_MEMORY,
 	AW_FX_VIEW,  /* another root, mounts or mount namespace */
 	AW_FX_CLONE, /* watched when it makes a mount namespace */
+	AW_FX_HELD,  /* from here on: watched in mode enforce alone */
+	AW_FX_SOCKET = AW_FX_HELD,
+	AW_FX_KIN,    /* does something to another process */
+	AW_FX_UMASK,  /* changes what a call done on behalf must be done with */
+	AW_FX_RIGHTS, /* the same */
+	AW_FX_IOCTL,  /* watched for requests that type into a terminal */
+	AW_FX_CLONE3, /* its flags are in memory: answered with ENOSYS */
+	AW_FX_REFUSE, /* nobody needs it who is being held */
 };
 
 /* What becomes of a symbolic link in the last component; letters of calls.def. */

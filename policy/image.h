@@ -46,6 +46,14 @@ void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret);
 
 /*
+ * Would moving the folder `from` to `to` take something along that a rule (deny, hide,
+ * deny_write) is about, to where that rule does not reach?  True, with the rule.  Time
+ * grows with the number of rules: for renames of folders alone.
+ */
+bool aw_image_carries(const struct aw_image *image, const char *from, size_t from_len,
+	const char *to, size_t to_len, uint32_t *ret_rule);
+
+/*
  * The verdict for running path with argc strings in argv (argv[0] included).  Exec
  * needs the file's read verdict too; the stricter of both comes back.
  */

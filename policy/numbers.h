@@ -112,5 +112,62 @@
 #ifndef __NR_move_mount
 #define __NR_move_mount 429
 #endif
+#ifndef __NR_pidfd_send_signal
+#define __NR_pidfd_send_signal 424
+#endif
+#ifndef __NR_pidfd_getfd
+#define __NR_pidfd_getfd 438
+#endif
+#ifndef __NR_fsopen
+#define __NR_fsopen 430
+#endif
+#ifndef __NR_fsmount
+#define __NR_fsmount 432
+#endif
+#ifndef __NR_fspick
+#define __NR_fspick 433
+#endif
+#ifndef __NR_mount_setattr
+#define __NR_mount_setattr 442
+#endif
+#ifndef __NR_open_tree_attr
+#define __NR_open_tree_attr 467
+#endif
+#ifndef __NR_file_setattr
+#define __NR_file_setattr 469
+#endif
+#ifndef __NR_clone3
+#define __NR_clone3 435
+#endif
+#ifndef __NR_kexec_load
+#define __NR_kexec_load -1
+#endif
+#ifndef __NR_userfaultfd
+#define __NR_userfaultfd -1
+#endif
+#ifndef __NR_bpf
+#define __NR_bpf -1
+#endif
+#ifndef __NR_tkill
+#define __NR_tkill -1
+#endif
+#ifndef __NR_process_vm_readv
+#define __NR_process_vm_readv -1
+#endif
+#ifndef __NR_process_vm_writev
+#define __NR_process_vm_writev -1
+#endif
+#ifndef __NR_rt_tgsigqueueinfo
+#define __NR_rt_tgsigqueueinfo -1
+#endif
+#ifndef __NR_finit_module
+#define __NR_finit_module -1
+#endif
+#ifndef __NR_perf_event_open
+#define __NR_perf_event_open -1
+#endif
+#ifndef __NR_umount2
+#define __NR_umount2 -1
+#endif
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* descend.c - all processes below one, from /proc. */
+#include "supervisor/descend.h"
+
 #include <ctype.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "supervisor/cleanup.h"
-#include "supervisor/run.h"
 
 struct relation {
 	pid_t pid, ppid;
@@ -68,10 +71,10 @@ static bool is_below(const struct relation *all, size_t count, pid_t parent, pid
 	return false;
 }
 
-size_t aw_signal_descendants(pid_t root, int signal)
+/* Mark all that are below root; how many there are. */
+static size_t mark(struct relation *all, size_t count, pid_t root)
 {
-	size_t count, hit = 0;
-	AW_FREE struct relation *all = read_all(&count);
+	size_t found = 0;
 	bool more = true;
 
 	while (more) { /* parents need not come before their children */
@@ -80,9 +83,49 @@ size_t aw_signal_descendants(pid_t root, int signal)
 			if (all[i].below || !is_below(all, count, all[i].ppid, root))
 				continue;
 			all[i].below = more = true;
-			hit++;
-			kill(all[i].pid, signal);
+			found++;
 		}
 	}
+	return found;
+}
+
+size_t aw_signal_descendants(pid_t root, int signal)
+{
+	size_t count, found;
+	AW_FREE struct relation *all = read_all(&count);
+
+	found = mark(all, count, root);
+	for (size_t i = 0; i < count; i++)
+		if (all[i].below)
+			kill(all[i].pid, signal);
+	return found;
+}
+
+size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal)
+{
+	size_t count, hit = 0;
+	AW_FREE struct relation *all = read_all(&count);
+
+	mark(all, count, root);
+	for (size_t i = 0; i < count; i++)
+		if (all[i].below && all[i].pid != except &&
+			(!group || getpgid(all[i].pid) == group))
+			hit += kill(all[i].pid, signal) == 0;
 	return hit;
+}
+
+bool aw_descends(pid_t pid, pid_t root)
+{
+	for (int depth = 0; pid > 1 && depth < 1024; depth++) {
+		struct relation relation;
+		char name[16];
+
+		snprintf(name, sizeof(name), "%d", pid);
+		if (!read_relation(name, &relation))
+			return false;
+		if (relation.ppid == root)
+			return true;
+		pid = relation.ppid;
+	}
+	return false;
 }

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "supervisor/descend.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
 

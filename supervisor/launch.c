@@ -55,9 +55,14 @@ static int send_order(const struct aw_run *run, int fd, struct aw_error *err)
 
 	if (run->engine != AW_PRELOAD) {
 		const struct aw_page *page = run->shared.page;
+		const struct aw_filter_wish wish = {
+			.gate = atomic_load(&page->work) == AW_WORK_FAST,
+			.metadata = page->hides,
+			.holds = page->enforce,
+			.kin = page->enforce,
+		};
 
-		aw_filter_build(
-			atomic_load(&page->work) == AW_WORK_FAST, page->hides, &filter);
+		aw_filter_build(&wish, &filter);
 		order.count = filter.count;
 		order.flags =
 			run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;

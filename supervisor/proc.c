@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
@@ -21,27 +22,90 @@ ssize_t aw_proc_link(pid_t pid, const char *what, char *to, size_t size)
 	return n;
 }
 
-bool aw_proc_parent(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid)
+bool aw_proc_status(pid_t tid, char *to, size_t size)
 {
-	char path[64], text[4096], *at;
+	char path[64];
 	AW_CLOSE int fd = -1;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	n = fd < 0 ? -1 : read(fd, to, size - 1);
+	to[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
+const char *aw_proc_status_value(const char *status, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = status; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, name, len) == 0 && at[len] == ':')
+			return at + len + 1 + strspn(at + len + 1, " \t");
+	}
+	return NULL;
+}
+
+bool aw_proc_parent(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid)
+{
+	char text[4096];
+	const char *pid, *ppid;
+
+	if (!aw_proc_status(tid, text, sizeof(text)))
 		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
+	pid = aw_proc_status_value(text, "Tgid");
+	ppid = aw_proc_status_value(text, "PPid");
+	if (!pid || !ppid)
 		return false;
-	text[n] = '\0';
-	if (!(at = strstr(text, "\nTgid:")))
-		return false;
-	*ret_pid = atoi(at + 6);
-	if (!(at = strstr(text, "\nPPid:")))
-		return false;
-	*ret_ppid = atoi(at + 6);
+	*ret_pid = atoi(pid);
+	*ret_ppid = atoi(ppid);
 	return true;
+}
+
+bool aw_proc_exists(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return access(path, F_OK) == 0;
+}
+
+pid_t aw_proc_inner_pid(pid_t pid)
+{
+	const char *at = NULL, *end;
+	char text[4096];
+	pid_t inner = pid;
+
+	if (aw_proc_status(pid, text, sizeof(text)))
+		at = aw_proc_status_value(text, "NSpid");
+	for (; at && *at && *at != '\n'; at = end + strspn(end, " \t")) {
+		inner = (pid_t)strtol(at, (char **)&end, 10);
+		if (end == at)
+			break;
+	}
+	return inner;
+}
+
+dev_t aw_proc_terminal(pid_t pid)
+{
+	char path[64], text[1024], *at;
+	AW_CLOSE int fd = -1;
+	unsigned number = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	/* behind the name, which may hold anything: state ppid pgrp session tty_nr */
+	at = strrchr(text, ')');
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %u", &number) != 1)
+		return 0;
+	return makedev(
+		(number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xfff00));
 }
 
 bool aw_proc_has_our_view(pid_t pid)

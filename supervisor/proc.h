@@ -14,6 +14,21 @@ ssize_t aw_proc_link(pid_t pid, const char *what, char *to, size_t size);
 /* The process that a thread belongs to, and its parent; false: it is gone. */
 bool aw_proc_parent(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid);
 
+/* Is there a process or thread of this number? */
+bool aw_proc_exists(pid_t pid);
+
+/* Its number in the innermost pid namespace that it is in; pid itself when unknown. */
+pid_t aw_proc_inner_pid(pid_t pid);
+
+/* Device number of its controlling terminal, 0 without one. */
+dev_t aw_proc_terminal(pid_t pid);
+
+/* The whole of /proc/TID/status, terminated; false: it is gone. */
+bool aw_proc_status(pid_t tid, char *to, size_t size);
+
+/* The value behind "Name:" in such a text, without leading blanks; NULL: not there. */
+const char *aw_proc_status_value(const char *status, const char *name);
+
 /* Same root directory and mount namespace as ours. */
 bool aw_proc_has_our_view(pid_t pid);
 

@@ -151,7 +151,9 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	if (!p)
 		return NULL;
 	HASH_FIND_INT(tree->processes, &ppid, parent);
-	p->who = (struct aw_who){.pid = pid, .ppid = ppid, .exe = "?"};
+	p->who = (struct aw_who){.pid = pid, .ppid = ppid, .exe = "?", .umask = -1};
+	p->who.own_rights = parent && parent->who.own_rights;
+	p->who.own_umask = parent && parent->who.own_umask;
 	p->who.filtered = parent && parent->who.filtered;
 	p->who.shim = parent && parent->who.shim == AW_SHIM_READY ? AW_SHIM_READY
 								  : AW_SHIM_NONE;
@@ -255,10 +257,14 @@ bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
 		p = by_pid(tree, t->pid);
 	if (!p)
 		p = meet(tree, tid, &pidfd, &fresh);
-	if (p && p->who.execing)
+	if (p && p->who.execing) {
 		refresh_exe(tree, p);
-	if (p)
+		p->who.fresh = p->who.exe != p->exe_next; /* both interned */
+	}
+	if (p) {
 		*ret = p->who;
+		p->who.fresh = false;
+	}
 	pthread_mutex_unlock(&tree->lock);
 	if (fresh && tree->born)
 		tree->born(tree->ctx, ret, pidfd);
@@ -343,6 +349,16 @@ void aw_processes_set_plain(struct aw_processes *tree, pid_t pid)
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid)
 {
 	WITH_PROCESS(tree, pid, p_->who.plain_root = false);
+}
+
+void aw_processes_set_rights(struct aw_processes *tree, pid_t pid)
+{
+	WITH_PROCESS(tree, pid, p_->who.own_rights = true);
+}
+
+void aw_processes_set_umask(struct aw_processes *tree, pid_t pid, int mask)
+{
+	WITH_PROCESS(tree, pid, p_->who.own_umask = true; p_->who.umask = mask);
 }
 
 int aw_processes_add_ring(

@@ -32,6 +32,10 @@ struct aw_who {
 	bool plain_root; /* its root and mount namespace are ours */
 	bool filtered;	 /* it, or an ancestor, has installed a filter of its own */
 	bool execing;	 /* an exec is under way: exe may be old */
+	bool fresh; /* first met after an exec, and not the program that was judged */
+	bool own_rights; /* it, or an ancestor, has changed ids or capabilities */
+	bool own_umask;	 /* it, or an ancestor, has changed the umask */
+	int umask;	 /* the last that it set itself, -1 when it set none */
 };
 
 struct aw_processes;
@@ -71,6 +75,10 @@ void aw_processes_set_plain(struct aw_processes *tree, pid_t pid);
 /* From now on it has a filter of its own / another root; children inherit the first. */
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid);
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid);
+
+/* It has changed its ids or capabilities / its umask; children inherit that. */
+void aw_processes_set_rights(struct aw_processes *tree, pid_t pid);
+void aw_processes_set_umask(struct aw_processes *tree, pid_t pid, int mask);
 
 /* A ring of this process; several may exist, the tree owns them. */
 /* The ring's events are those of the program that it runs now. */

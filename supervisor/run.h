@@ -119,7 +119,4 @@ int aw_socket_service_open(struct aw_watch *watch, const char *path,
 int aw_socket_service_start(struct aw_socket_service *service, struct aw_error *err);
 void aw_socket_service_stop(struct aw_socket_service *service);
 
-/* Send a signal to every descendant of root; how many there were. */
-size_t aw_signal_descendants(pid_t root, int signal);
-
 #endif

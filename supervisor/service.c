@@ -16,6 +16,7 @@
 
 #include "supervisor/audit/drain.h"
 #include "supervisor/control.h"
+#include "supervisor/descend.h"
 #include "supervisor/kernel/notify.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/run.h"
@@ -282,7 +283,10 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	w->hides = run->shared.page->hides;
 	w->ask = run->shared.page->ask;
 	w->quiet = run->options.quiet;
-	w->strength_kernel = "supervisor (raced)";
+	w->holds = w->enforce && run->engine != AW_PRELOAD;
+	w->self = getpid();
+	w->front = run->front;
+	w->strength_kernel = w->holds ? "supervisor" : "supervisor (raced)";
 	w->strength_shim = "shim";
 	w->listener = -1;
 	atomic_store(&w->image, run->policy.image);

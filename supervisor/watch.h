@@ -25,7 +25,10 @@ enum { AW_SPARE_RINGS = 4 };
 struct aw_watch {
 	enum aw_engine engine;
 	bool enforce, hides, ask, quiet;
-	bool no_new_privs;			     /* the filter needed it */
+	bool no_new_privs; /* the filter needed it */
+	bool own_pids;	   /* the wall made a pid namespace */
+	bool holds;	   /* allowed calls are done on behalf */
+	pid_t self, front; /* ours, which nobody may touch */
 	const char *strength_kernel, *strength_shim; /* for the log */
 	const struct aw_image *_Atomic image;
 	struct aw_shared *_Atomic shared;

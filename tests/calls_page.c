@@ -61,6 +61,13 @@ static const char *effect_name(enum aw_effect effect)
 		[AW_FX_VIEW] = "another view of files",
 		[AW_FX_CLONE] = "another view of files",
 		[AW_FX_MEMORY] = "not watched",
+		[AW_FX_SOCKET] = "socket of another family",
+		[AW_FX_KIN] = "another process",
+		[AW_FX_UMASK] = "rights",
+		[AW_FX_RIGHTS] = "rights",
+		[AW_FX_IOCTL] = "types into a terminal",
+		[AW_FX_CLONE3] = "another view of files",
+		[AW_FX_REFUSE] = "refused",
 	};
 
 	return effect < sizeof(names) / sizeof(names[0]) && names[effect]
@@ -68,16 +75,20 @@ static const char *effect_name(enum aw_effect effect)
 		       : "is watched";
 }
 
+static bool held; /* mode enforce */
+
 static uint32_t ask(
 	bool gate, bool metadata, long nr, uint64_t ip, int arg, uint64_t value)
 {
+	const struct aw_filter_wish wish = {
+		.gate = gate, .metadata = metadata, .holds = held, .kin = held};
 	static struct aw_filter filter;
 	struct seccomp_data data = {
 		.nr = (int)nr, .arch = AUDIT_ARCH_X86_64, .instruction_pointer = ip};
 
 	if (arg >= 0)
 		data.args[arg] = value;
-	aw_filter_build(gate, metadata, &filter);
+	aw_filter_build(&wish, &filter);
 	return bpf_run(filter.code, filter.count, &data);
 }
 
@@ -85,7 +96,17 @@ static uint32_t ask(
 static const char *kernel_layer(long nr)
 {
 	const uint32_t yes = SECCOMP_RET_USER_NOTIF;
+	const struct aw_syscall *row = &aw_syscalls[aw_syscall_by_number(nr)];
 
+	if (row->effect == AW_FX_IOCTL)
+		return "in `enforce`: `TIOCSTI`, `TIOCLINUX`";
+	if (row->effect == AW_FX_CLONE3)
+		return "in `enforce`: ENOSYS";
+	held = row->effect >= AW_FX_HELD;
+	if (held && ask(false, true, nr, 0, -1, 0) == yes) {
+		held = false;
+		return "in `enforce`";
+	}
 	if (ask(false, true, nr, 0, -1, 0) != yes)
 		return ask(false, true, nr, 0, 4, 1) == yes ? "with an address"
 		       : ask(false, true, nr, 0, 0, PR_SET_SECCOMP) == yes

@@ -17,7 +17,8 @@
 
 enum aw_reply {
 	AW_REPLY_CONTINUE, /* let the call go on */
-	AW_REPLY_FAIL,	   /* with call->err */
+	AW_REPLY_FAIL,	   /* refused, with call->err */
+	AW_REPLY_VALUE,	   /* done for the target: call->value, or call->err */
 	AW_REPLY_DONE,	   /* an injected descriptor has answered already */
 };
 
@@ -27,12 +28,14 @@ struct aw_notified {
 	uint64_t id;
 	const struct aw_syscall *row;
 	int sys;       /* id of the row */
+	int nr;	       /* as the target gave it */
 	unsigned word; /* pointer size in the target */
 	uint64_t args[6];
 	struct aw_target target;
 
 	enum aw_reply reply;
 	int err;
+	int64_t value;
 	bool silent; /* nothing to log */
 	bool moves;  /* directories get other names: bump the generation */
 	bool gone;   /* the target was killed while it waited */
@@ -79,7 +82,22 @@ bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool foll
 	char *raw, char *to, struct aw_text *ret_path, struct aw_text *ret_raw,
 	int *ret_errno);
 
-/* The magic opens of the shim; true when this was one. */
-bool aw_call_hello(struct aw_notified *call);
+/*
+ * An open, its path in call->raw, that is the shim's hello or ld.so's of the shim: true
+ * when it has been answered.
+ */
+bool aw_call_is_shims(struct aw_notified *call);
+
+/* Refuse (enforce) or let go on (audit), with a warning of this kind in the log. */
+void aw_call_warn(struct aw_notified *call, const char *kind, const char *what);
+
+/*
+ * The first call after an exec: is the program that it became one that it may run? The
+ * exec itself went on in the kernel.  False: it was killed, and the call is answered.
+ */
+bool aw_call_verify(struct aw_notified *call);
+
+/* call_self.c: what concerns processes and not files: rights, signals, namespaces. */
+void aw_call_self(struct aw_notified *call);
 
 #endif

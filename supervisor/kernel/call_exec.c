@@ -2,6 +2,8 @@
 /* call_exec.c - a process is about to become another program. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,12 +71,68 @@ static enum aw_shim_state expectation(
 								 : AW_SHIM_EXPECTED;
 }
 
+/* Where this process can open what the target calls by that path. */
+static const char *path_for_us(const struct aw_notified *call, char *to, size_t size)
+{
+	if (call->target.who.plain_root)
+		return call->path;
+	snprintf(to, size, "/proc/%d/root%s", call->target.tid, call->path);
+	return to;
+}
+
+/* Has no name in the file system that a rule could be about: from memory, or deleted.
+ */
+static bool is_nameless(const struct aw_notified *call)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n = call->event.path.len, d = sizeof(deleted) - 1;
+
+	return strncmp(call->path, "/memfd:", 7) == 0 || call->path[0] != '/' ||
+	       (n > d && memcmp(call->path + n - d, deleted, d) == 0);
+}
+
+/* Enforce: what cannot be judged is not run. */
+static bool refuse_nameless(struct aw_notified *call, uint64_t flags)
+{
+	struct aw_decision decision = {AW_DENY, AW_NO_RULE};
+
+	if (!call->watch->holds ||
+		(!(flags & AT_EMPTY_PATH && !call->raw[0]) && !is_nameless(call)))
+		return false;
+	aw_call_decide(call, &decision);
+	return true;
+}
+
+bool aw_call_verify(struct aw_notified *call)
+{
+	const char *exe = call->target.who.exe;
+	struct aw_decision decision;
+	size_t len = strlen(exe);
+
+	if (!call->watch->holds || exe[0] != '/')
+		return true;
+	aw_image_decide_exec(
+		atomic_load(&call->watch->image), exe, len, NULL, 0, &decision);
+	/* without a rule it may be the interpreter of a script that was allowed */
+	if (decision.verdict == AW_ALLOW || decision.rule == AW_NO_RULE)
+		return true;
+	aw_watch_warn(call->watch, &call->target.who, "exec",
+		"process %d became %s, which it may not run, and was killed",
+		call->target.who.pid, exe);
+	kill(call->target.who.pid, SIGKILL);
+	call->silent = true;
+	call->reply = AW_REPLY_FAIL;
+	call->err = EPERM;
+	return false;
+}
+
 void aw_call_exec(struct aw_notified *call)
 {
 	const struct aw_syscall *row = call->row;
 	bool at = row->dir >= 0;
 	uint64_t flags = at ? call->args[4] : 0;
 	struct aw_event *event = &call->event;
+	char name[AW_CALL_PATH + 32];
 	struct aw_program program;
 	int looked_up = 0;
 
@@ -88,6 +146,8 @@ void aw_call_exec(struct aw_notified *call)
 		aw_call_unreadable(call, looked_up ? looked_up : EFAULT);
 		return;
 	}
+	if (!looked_up && refuse_nameless(call, flags))
+		return;
 	if (!looked_up) /* a shell tries many names: no need to read a long vector each
 			   time */
 		aw_target_vector(
@@ -101,8 +161,10 @@ void aw_call_exec(struct aw_notified *call)
 		return;
 	}
 	event->kind = AW_EV_EXEC;
-	aw_program_inspect(call->path, &program);
+	aw_program_inspect(path_for_us(call, name, sizeof(name)), &program);
 	warn_of_privileges(call, &program);
+	if (program.privileged && !call->watch->no_new_privs)
+		aw_processes_set_rights(call->watch->tree, call->target.who.pid);
 	aw_processes_exec(call->watch->tree, call->target.who.pid,
 		expectation(call, &program), call->path);
 }

@@ -144,7 +144,7 @@ static void greet(struct aw_notified *call, bool big)
 	aw_watch_log(call->watch, &hello);
 }
 
-bool aw_call_hello(struct aw_notified *call)
+static bool on_hello(struct aw_notified *call)
 {
 	static const char prefix[] = AW_HELLO_PATH;
 	const char *rest = call->raw + sizeof(prefix) - 1;
@@ -176,7 +176,7 @@ static void on_shim_open(struct aw_notified *call)
 	if (call->target.who.shim == AW_SHIM_EXPECTED)
 		aw_processes_set_shim(
 			watch->tree, call->target.who.pid, AW_SHIM_LOADING);
-	if (call->target.who.plain_root)
+	if (call->target.who.plain_root && !watch->holds)
 		return;
 	fd = open(watch->shim, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && aw_call_inject(call, fd, true) >= 0)
@@ -208,6 +208,15 @@ static void watch_for_shim(struct aw_notified *call)
 		 strcmp(call->raw, "/etc/ld.so.preload") != 0 &&
 		 !aw_processes_exec_failed(call->watch->tree, call->target.who.pid))
 		on_lost_shim(call);
+}
+
+bool aw_call_is_shims(struct aw_notified *call)
+{
+	if (on_hello(call))
+		return true;
+	if (call->watch->shim[0])
+		watch_for_shim(call);
+	return call->reply == AW_REPLY_DONE;
 }
 
 static bool is_directory(const char *path)
@@ -359,7 +368,7 @@ void aw_call_file(struct aw_notified *call)
 		return;
 	}
 	if (row->effect == AW_FX_OPEN) {
-		if (aw_call_hello(call))
+		if (on_hello(call))
 			return;
 		if (call->watch->shim[0])
 			watch_for_shim(call);

@@ -2,13 +2,17 @@
 /* filter.c - building the filter from calls.def. */
 #include "supervisor/kernel/filter.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 
 #include "policy/calls.h"
+#include "policy/numbers.h"
 #include "policy/page.h"
 
 #if defined(__x86_64__)
@@ -17,6 +21,9 @@
 #define NATIVE AUDIT_ARCH_AARCH64
 #endif
 
+#define NEW_VIEW                                                                       \
+	(CLONE_NEWNS | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |    \
+		CLONE_NEWUTS | CLONE_NEWCGROUP)
 #define X32_BIT 0x40000000u
 #define FIELD(name) (uint32_t) offsetof(struct seccomp_data, name)
 #define ARGUMENT(n) ((uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n)))
@@ -28,6 +35,10 @@ enum treatment {
 	IF_ADDRESSED,
 	IF_SECCOMP,
 	IF_NEW_MOUNTS,
+	IF_NEW_VIEW,
+	IF_READ_GATED,
+	IF_TYPING,
+	NOT_THERE,
 	TREATMENTS
 };
 
@@ -46,16 +57,25 @@ static void answer(struct aw_filter *f, uint32_t action)
 	put(f, BPF_RET | BPF_K, action, 0, 0);
 }
 
-static enum treatment treatment_of(const struct aw_syscall *row, bool gate)
+static enum treatment treatment_of(
+	const struct aw_syscall *row, const struct aw_filter_wish *wish)
 {
 	switch ((enum aw_effect)row->effect) {
 	case AW_FX_PRCTL:
 		return IF_SECCOMP;
 	case AW_FX_CLONE:
-		return IF_NEW_MOUNTS;
+		return wish->holds ? IF_NEW_VIEW : IF_NEW_MOUNTS;
+	case AW_FX_IOCTL:
+		return IF_TYPING;
+	case AW_FX_CLONE3:
+		return NOT_THERE;
 	case AW_FX_SENDTO:
 		return IF_ADDRESSED;
 	case AW_FX_OPEN:
+		/* flags of openat2 are in memory, where they can change */
+		if (wish->gate_reads && row->nr == __NR_openat)
+			return IF_READ_GATED;
+		return wish->gate ? UNLESS_GATED : ALWAYS;
 	case AW_FX_CREAT:
 	case AW_FX_READ:
 	case AW_FX_WRITE:
@@ -66,15 +86,21 @@ static enum treatment treatment_of(const struct aw_syscall *row, bool gate)
 	case AW_FX_SENDMSG:
 	case AW_FX_SENDMMSG:
 	case AW_FX_META:
-		return gate ? UNLESS_GATED : ALWAYS;
+		return wish->gate ? UNLESS_GATED : ALWAYS;
 	default:
 		return ALWAYS;
 	}
 }
 
-static bool watched(const struct aw_syscall *row, bool metadata)
+static bool watched(const struct aw_syscall *row, const struct aw_filter_wish *wish)
 {
-	return row->nr >= 0 && (metadata || row->effect != AW_FX_META);
+	if (row->nr < 0)
+		return false;
+	if (row->effect == AW_FX_META)
+		return wish->metadata;
+	if (row->effect == AW_FX_KIN)
+		return wish->holds && wish->kin;
+	return wish->holds || row->effect < AW_FX_HELD;
 }
 
 /* The four endings; each knows where it starts so that jumps can be patched. */
@@ -112,16 +138,50 @@ static void put_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	answer(f, SECCOMP_RET_ALLOW);
 }
 
-static void put_native(struct aw_filter *f, bool gate, bool metadata)
+/* The endings of mode enforce. */
+static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
+{
+	const uint32_t reading =
+		O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+
+	start[IF_NEW_VIEW] = f->count;
+	load(f, ARGUMENT(0));
+	put(f, BPF_JMP | BPF_JSET | BPF_K, NEW_VIEW, 0, 1);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+	answer(f, SECCOMP_RET_ALLOW);
+
+	start[IF_READ_GATED] = f->count;
+	load(f, FIELD(instruction_pointer));
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)AW_GATE_RETURN, 0, 5);
+	load(f, FIELD(instruction_pointer) + 4);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(AW_GATE_RETURN >> 32), 0, 3);
+	load(f, ARGUMENT(2));
+	put(f, BPF_JMP | BPF_JSET | BPF_K, reading, 1, 0);
+	answer(f, SECCOMP_RET_ALLOW);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+
+	start[IF_TYPING] = f->count;
+	load(f, ARGUMENT(1));
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+	answer(f, SECCOMP_RET_ALLOW);
+
+	start[NOT_THERE] = f->count;
+	answer(f, SECCOMP_RET_ERRNO | ENOSYS);
+}
+
+static void put_native(struct aw_filter *f, const struct aw_filter_wish *wish)
 {
 	unsigned first = f->count, start[TREATMENTS];
 
 	for (int i = 0; i < AW_SYS_COUNT; i++)
-		if (watched(&aw_syscalls[i], metadata))
+		if (watched(&aw_syscalls[i], wish))
 			put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)aw_syscalls[i].nr,
-				(uint8_t)treatment_of(&aw_syscalls[i], gate), 0);
+				(uint8_t)treatment_of(&aw_syscalls[i], wish), 0);
 	answer(f, SECCOMP_RET_ALLOW);
 	put_endings(f, start);
+	put_held_endings(f, start);
 	for (unsigned i = first; f->code[i].code != (BPF_RET | BPF_K); i++)
 		f->code[i].jt = (uint8_t)(start[f->code[i].jt] - i - 1);
 }
@@ -129,18 +189,18 @@ static void put_native(struct aw_filter *f, bool gate, bool metadata)
 #if defined(__x86_64__)
 /* 32-bit calls: the same rows under other numbers, and socketcall; never through a
  * gate. */
-static void put_i386(struct aw_filter *f, bool metadata)
+static void put_i386(struct aw_filter *f, const struct aw_filter_wish *wish)
 {
 	enum { SOCKETCALL = 102, IPC_LAST = 500 };
 
 	for (long nr = 0; nr < IPC_LAST; nr++) {
 		int row = aw_syscall_by_i386_number(nr);
 
-		if (nr != SOCKETCALL &&
-			(row < 0 || !watched(&aw_syscalls[row], metadata)))
+		if (nr != SOCKETCALL && (row < 0 || !watched(&aw_syscalls[row], wish)))
 			continue;
 		if (row >= 0 && (aw_syscalls[row].effect == AW_FX_PRCTL ||
-					aw_syscalls[row].effect == AW_FX_CLONE))
+					(aw_syscalls[row].effect == AW_FX_CLONE &&
+						!wish->holds)))
 			continue; /* PR_SET_SECCOMP from 32-bit code: the shim is not
 				     there */
 		put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 1);
@@ -150,7 +210,7 @@ static void put_i386(struct aw_filter *f, bool metadata)
 }
 #endif
 
-void aw_filter_build(bool gate, bool metadata, struct aw_filter *ret)
+void aw_filter_build(const struct aw_filter_wish *wish, struct aw_filter *ret)
 {
 	*ret = (struct aw_filter){.count = 0};
 	load(ret, FIELD(arch));
@@ -162,16 +222,16 @@ void aw_filter_build(bool gate, bool metadata, struct aw_filter *ret)
 	load(ret, FIELD(nr));
 	put(ret, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
 	answer(ret, SECCOMP_RET_USER_NOTIF);
-	put_native(ret, gate, metadata);
+	put_native(ret, wish);
 	ret->code[branch].jt = 1;
 	ret->code[branch + 1].k = ret->count - (branch + 2);
 	load(ret, FIELD(nr));
-	put_i386(ret, metadata);
+	put_i386(ret, wish);
 #else
 	put(ret, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
 	answer(ret, SECCOMP_RET_USER_NOTIF); /* 32-bit ARM: always the supervisor's
 						business */
 	load(ret, FIELD(nr));
-	put_native(ret, gate, metadata);
+	put_native(ret, wish);
 #endif
 }

@@ -20,10 +20,19 @@ struct aw_filter {
 	unsigned short count;
 };
 
-/*
- * gate: file calls made from the gate page are allowed (audit with local verdicts
- * only). metadata: stat, access and readlink are watched too.
- */
-void aw_filter_build(bool gate, bool metadata, struct aw_filter *ret);
+/* What a session needs to be told of. */
+struct aw_filter_wish {
+	/* file calls made from the gate page are allowed: audit with local verdicts */
+	bool gate;
+	/* reading opens made from the gate page are allowed: enforce, when everything
+	 * that may not be read is out of reach behind the wall */
+	bool gate_reads;
+	bool metadata; /* stat, access and readlink are watched too */
+	bool holds;    /* mode enforce: calls that only matter there are watched */
+	bool kin; /* with holds: calls at other processes are; else the wall holds them
+		   */
+};
+
+void aw_filter_build(const struct aw_filter_wish *wish, struct aw_filter *ret);
 
 #endif

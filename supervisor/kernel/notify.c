@@ -6,7 +6,6 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "supervisor/kernel/call.h"
+#include "supervisor/kernel/hand.h"
+#include "supervisor/kernel/persona.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
@@ -42,13 +42,15 @@ static void answer(struct aw_notified *call)
 	response->id = call->id;
 	if (call->reply == AW_REPLY_CONTINUE)
 		response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	else
+	else if (call->err || call->reply == AW_REPLY_FAIL)
 		response->error = -call->err;
+	else
+		response->val = call->value;
 	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, response) < 0)
 		call->gone = errno == ENOENT;
 }
 
-static void warn_of_call(struct aw_notified *call, const char *kind, const char *what)
+void aw_call_warn(struct aw_notified *call, const char *kind, const char *what)
 {
 	bool refused = call->watch->enforce;
 
@@ -61,28 +63,6 @@ static void warn_of_call(struct aw_notified *call, const char *kind, const char 
 	call->silent = true;
 }
 
-/* A filter of the target's own: the shim must make only the calls that libc would. */
-static void on_own_filter(struct aw_notified *call)
-{
-	enum { MODE_STRICT, MODE_FILTER };
-
-	call->silent = true;
-	if (call->row->effect == AW_FX_PRCTL || call->args[0] == MODE_STRICT ||
-		call->args[0] == MODE_FILTER)
-		aw_processes_set_filtered(call->watch->tree, call->target.who.pid);
-}
-
-static void on_view(struct aw_notified *call)
-{
-	call->silent = true;
-	if (call->sys == AW_SYS_unshare && !(call->args[0] & (CLONE_NEWNS | CLONE_FS)))
-		return;
-	call->moves = true;
-	if (call->sys == AW_SYS_unshare && call->args[0] & CLONE_FS)
-		aw_processes_set_plain(call->watch->tree, call->target.who.pid);
-	aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
-}
-
 #if defined(__x86_64__)
 /* 32-bit socket calls come as one number with their arguments in memory. */
 static bool unpack_socketcall(struct aw_notified *call)
@@ -90,6 +70,7 @@ static bool unpack_socketcall(struct aw_notified *call)
 	static const struct {
 		uint8_t number, row, count;
 	} calls[] = {
+		{1, AW_SYS_socket, 3},
 		{2, AW_SYS_bind, 3},
 		{3, AW_SYS_connect, 3},
 		{11, AW_SYS_sendto, 6},
@@ -118,6 +99,7 @@ static bool identify(struct aw_notified *call, const struct seccomp_data *data)
 {
 	for (int i = 0; i < 6; i++)
 		call->args[i] = data->args[i];
+	call->nr = data->nr;
 	call->word = 8;
 	call->sys = -1;
 #if defined(__x86_64__)
@@ -130,7 +112,7 @@ static bool identify(struct aw_notified *call, const struct seccomp_data *data)
 		else if (!unpack_socketcall(call))
 			return false;
 	} else if (data->nr & X32_BIT) {
-		warn_of_call(call, "x32", "an x32 system call");
+		aw_call_warn(call, "x32", "an x32 system call");
 		return false;
 	} else
 #endif
@@ -152,25 +134,24 @@ static void deal_with(struct aw_notified *call)
 	case AW_FX_SENDTO:
 	case AW_FX_SENDMSG:
 	case AW_FX_SENDMMSG:
-		aw_call_network(call);
+	case AW_FX_SOCKET:
+		(call->watch->holds ? aw_hand_network : aw_call_network)(call);
 		break;
 	case AW_FX_URING:
-		warn_of_call(call, "io_uring",
-			"io_uring_setup (its opens and connects are not seen)");
-		break;
 	case AW_FX_SECCOMP:
 	case AW_FX_PRCTL:
-		on_own_filter(call);
-		break;
 	case AW_FX_VIEW:
-		on_view(call);
-		break;
-	case AW_FX_CLONE: /* its child inherits what is said of it */
-		call->silent = true;
-		aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
+	case AW_FX_CLONE:
+	case AW_FX_KIN:
+	case AW_FX_UMASK:
+	case AW_FX_RIGHTS:
+	case AW_FX_IOCTL:
+	case AW_FX_CLONE3:
+	case AW_FX_REFUSE:
+		aw_call_self(call);
 		break;
 	default:
-		aw_call_file(call);
+		(call->watch->holds ? aw_hand_file : aw_call_file)(call);
 		break;
 	}
 }
@@ -180,6 +161,7 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->id = request->id;
 	call->reply = AW_REPLY_CONTINUE;
 	call->err = 0;
+	call->value = 0;
 	call->silent = call->gone = call->moves = false;
 	call->event =
 		(struct aw_event){.kind = AW_EV_CALL, .ts = aw_watch_now(), .port = -1};
@@ -214,7 +196,7 @@ static void handle(struct aw_notified *call, const struct seccomp_notif *request
 	if (!aw_processes_find(watch->tree, call->target.tid, &call->target.who) ||
 		!identify(call, &request->data))
 		call->silent = true;
-	else
+	else if (!call->target.who.fresh || aw_call_verify(call))
 		deal_with(call);
 	if (call->moves) {
 		aw_shared_moved(atomic_load(&watch->shared));
@@ -258,6 +240,8 @@ static void *serve(void *arg)
 	struct aw_notified *call = calloc(1, sizeof(*call));
 
 	prctl(PR_SET_NAME, "aw-notify");
+	if (notify->watch->holds)
+		aw_persona_prepare();
 	if (request && response && call) {
 		call->watch = notify->watch;
 		call->response = response;

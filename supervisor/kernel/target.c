@@ -35,6 +35,15 @@ bool aw_target_read(
 	return n == (ssize_t)len;
 }
 
+bool aw_target_write(
+	const struct aw_target *target, uint64_t address, const void *from, size_t len)
+{
+	struct iovec here = {(void *)from, len},
+		     there = {(void *)(uintptr_t)address, len};
+
+	return process_vm_writev(target->tid, &here, 1, &there, 1, 0) == (ssize_t)len;
+}
+
 ssize_t aw_target_string(
 	const struct aw_target *target, uint64_t address, char *to, size_t size)
 {

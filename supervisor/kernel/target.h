@@ -24,6 +24,10 @@ struct aw_target {
 bool aw_target_read(
 	const struct aw_target *target, uint64_t address, void *to, size_t len);
 
+/* Write len bytes; false when not all can be written. */
+bool aw_target_write(
+	const struct aw_target *target, uint64_t address, const void *from, size_t len);
+
 /* Read a string into size bytes, terminated; its length, or -1 with errno. */
 ssize_t aw_target_string(
 	const struct aw_target *target, uint64_t address, char *to, size_t size);

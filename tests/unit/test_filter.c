@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_filter.c - what the kernel hands over, number by number. */
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 
 #include "policy/calls.h"
@@ -62,7 +65,8 @@ static bool may_be_gated(enum aw_effect effect)
 /* The number by itself, all arguments zero. */
 static bool is_watched(int row, bool metadata)
 {
-	if (row < 0 || (aw_syscalls[row].effect == AW_FX_META && !metadata))
+	if (row < 0 || (aw_syscalls[row].effect == AW_FX_META && !metadata) ||
+		aw_syscalls[row].effect >= AW_FX_HELD)
 		return false;
 	return aw_syscalls[row].effect != AW_FX_SENDTO &&
 	       aw_syscalls[row].effect != AW_FX_PRCTL &&
@@ -75,7 +79,8 @@ static void every_number(bool gate, bool metadata)
 	const char *what = metadata ? "metadata watched" : "metadata not watched";
 	unsigned wrong = 0, wrong_gated = 0, wrong_near = 0;
 
-	aw_filter_build(gate, metadata, &filter);
+	aw_filter_build(
+		&(struct aw_filter_wish){.gate = gate, .metadata = metadata}, &filter);
 	for (long nr = 0; nr < NUMBERS; nr++) {
 		int row = aw_syscall_by_number(nr);
 		bool watch = is_watched(row, metadata);
@@ -98,11 +103,71 @@ static void every_number(bool gate, bool metadata)
 		what);
 }
 
+/* Enforce: nothing but reading opens may ever come from the gate. */
+static void enforce_watches_more(void)
+{
+	const struct aw_filter_wish wish = {
+		.gate_reads = true, .holds = true, .kin = true};
+	unsigned wrong = 0, gated = 0;
+	struct seccomp_data data;
+
+	aw_filter_build(&wish, &filter);
+	for (long nr = 0; nr < NUMBERS; nr++) {
+		int row = aw_syscall_by_number(nr);
+		enum aw_effect effect =
+			row < 0 ? AW_FX_META : (enum aw_effect)aw_syscalls[row].effect;
+		bool some = effect == AW_FX_META || effect == AW_FX_SENDTO ||
+			    effect == AW_FX_PRCTL || effect == AW_FX_CLONE ||
+			    effect == AW_FX_IOCTL || effect == AW_FX_CLONE3;
+
+		data = call(nr, ELSEWHERE);
+		wrong += !some && !notified(&data);
+		data.instruction_pointer = AW_GATE_RETURN;
+		gated += !some && allowed(&data);
+	}
+	ok(wrong == 0, "enforce: every row is notified, those of enforce alone too");
+	ok(gated == 1, "enforce: one call may come from the gate");
+	data = call(aw_syscalls[AW_SYS_openat].nr, AW_GATE_RETURN);
+	data.args[2] = O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW;
+	ok(allowed(&data), "and that is openat for reading");
+	for (size_t i = 0; i < 5; i++) {
+		static const uint64_t not_reading[] = {
+			O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE | O_DIRECTORY};
+
+		data.args[2] = not_reading[i];
+		ok(notified(&data), "openat with flags 0%lo is not for reading",
+			(unsigned long)not_reading[i]);
+	}
+	data.args[2] = O_RDONLY;
+	data.instruction_pointer = ELSEWHERE;
+	ok(notified(&data), "openat for reading from elsewhere is notified");
+}
+
+static void typing_is_noticed(void)
+{
+	const struct aw_filter_wish wish = {.holds = true};
+	struct seccomp_data data = call(aw_syscalls[AW_SYS_ioctl].nr, ELSEWHERE);
+
+	aw_filter_build(&wish, &filter);
+	data.args[1] = TCGETS;
+	ok(allowed(&data), "ioctl for something else passes");
+	data.args[1] = TIOCSTI | 0x700000000;
+	ok(notified(&data),
+		"ioctl(TIOCSTI) is notified, whatever is in the upper half");
+	data.args[1] = TIOCLINUX;
+	ok(notified(&data), "ioctl(TIOCLINUX) is notified");
+	data = call(aw_syscalls[AW_SYS_kill].nr, ELSEWHERE);
+	ok(allowed(&data), "kill passes where the wall holds it");
+	data = call(aw_syscalls[AW_SYS_clone3].nr, ELSEWHERE);
+	ok(bpf_run(filter.code, filter.count, &data) == (SECCOMP_RET_ERRNO | ENOSYS),
+		"clone3 is not there, since its flags are in memory");
+}
+
 static void a_send_needs_an_address(void)
 {
 	struct seccomp_data data = call(aw_syscalls[AW_SYS_sendto].nr, AW_GATE_RETURN);
 
-	aw_filter_build(true, false, &filter);
+	aw_filter_build(&(struct aw_filter_wish){.gate = true}, &filter);
 	ok(allowed(&data), "sendto without an address passes");
 	data.args[4] = 0x1000;
 	ok(notified(&data), "sendto to an address is notified, from the gate too");
@@ -127,7 +192,7 @@ static void clone_counts_with_new_mounts(void)
 {
 	struct seccomp_data data = call(aw_syscalls[AW_SYS_clone].nr, ELSEWHERE);
 
-	aw_filter_build(true, false, &filter);
+	aw_filter_build(&(struct aw_filter_wish){.gate = true}, &filter);
 	data.args[0] = 0x01200011; /* what fork makes of it */
 	ok(allowed(&data), "clone as fork does it passes");
 	data.args[0] |= 0x00020000; /* CLONE_NEWNS */
@@ -144,7 +209,8 @@ static void foreign_calls_are_never_gated(void)
 		int row = aw_syscall_by_i386_number(data.nr);
 		bool watch = row >= 0 && aw_syscalls[row].effect != AW_FX_META &&
 			     aw_syscalls[row].effect != AW_FX_PRCTL &&
-			     aw_syscalls[row].effect != AW_FX_CLONE;
+			     aw_syscalls[row].effect != AW_FX_CLONE &&
+			     aw_syscalls[row].effect < AW_FX_HELD;
 
 		watch |= data.nr == 102; /* socketcall */
 		wrong += watch ? !notified(&data) : !allowed(&data);
@@ -178,6 +244,8 @@ int main(void)
 		every_number(i & 1, i & 2);
 	ok(filter.count < AW_FILTER_MAX, "the longest filter fits (%u of %d)",
 		filter.count, AW_FILTER_MAX);
+	enforce_watches_more();
+	typing_is_noticed();
 	a_send_needs_an_address();
 	filters_are_noticed();
 	clone_counts_with_new_mounts();

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call_self.c - calls about processes: rights, signals, namespaces, filters. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/descend.h"
+#include "supervisor/kernel/call.h"
+#include "supervisor/kernel/persona.h"
+#include "supervisor/proc.h"
+
+#define NEW_VIEW                                                                       \
+	(CLONE_NEWNS | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |    \
+		CLONE_NEWUTS | CLONE_NEWCGROUP)
+
+/* A filter of the target's own: the shim must make only the calls that libc would. */
+static void on_own_filter(struct aw_notified *call)
+{
+	enum { MODE_STRICT, MODE_FILTER };
+
+	call->silent = true;
+	if (call->row->effect == AW_FX_PRCTL || call->args[0] == MODE_STRICT ||
+		call->args[0] == MODE_FILTER)
+		aw_processes_set_filtered(call->watch->tree, call->target.who.pid);
+}
+
+/* Enforce refuses other views of files and processes: paths would mean other things. */
+static bool refuses_view(struct aw_notified *call)
+{
+	bool flags = call->row->effect == AW_FX_CLONE || call->sys == AW_SYS_unshare;
+
+	if (!call->watch->holds || (flags && !(call->args[0] & NEW_VIEW)))
+		return false;
+	aw_call_warn(call, "namespace", aw_call_name((unsigned)call->sys));
+	return true;
+}
+
+static void on_view(struct aw_notified *call)
+{
+	call->silent = true;
+	if (refuses_view(call))
+		return;
+	if (call->row->effect == AW_FX_CLONE && !(call->args[0] & CLONE_NEWNS))
+		return;
+	if (call->sys == AW_SYS_unshare && !(call->args[0] & (CLONE_NEWNS | CLONE_FS)))
+		return;
+	if (call->row->effect == AW_FX_CLONE) { /* its child inherits what is said */
+		aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
+		return;
+	}
+	call->moves = true;
+	if (call->sys == AW_SYS_unshare && call->args[0] & CLONE_FS)
+		aw_processes_set_plain(call->watch->tree, call->target.who.pid);
+	aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
+}
+
+/* The process that a pidfd of the target's is for; 0 when it is none. */
+static pid_t behind_pidfd(pid_t tid, int fd)
+{
+	char path[64], line[128];
+	AW_FCLOSE FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", tid, fd);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, "Pid:", 4) == 0)
+			return atoi(line + 4);
+	return 0;
+}
+
+/* A group, or everybody, may hold processes that are not of the session: each one that
+ * is gets the signal from here. */
+static void signal_many(struct aw_notified *call, pid_t whom)
+{
+	pid_t group = whom == -1 ? 0 : whom == 0 ? getpgid(call->target.tid) : -whom;
+	size_t count = 0;
+	int err = aw_persona_take(call->watch, &call->target);
+
+	if (!err) {
+		count = aw_signal_group(call->watch->self, group,
+			whom == -1 ? call->target.who.pid : 0, (int)call->args[1]);
+		aw_persona_drop();
+	}
+	call->reply = AW_REPLY_VALUE;
+	call->err = err ? err : count ? 0 : ESRCH;
+}
+
+/* Other processes may be touched when they are of the session and not ours. */
+static void on_kin(struct aw_notified *call)
+{
+	int argument = call->row->flags;
+	pid_t whom = (pid_t)call->args[argument];
+
+	call->silent = true;
+	if (call->row->path2 == AW_ARG_FD) {
+		whom = behind_pidfd(call->target.tid, (int)call->args[argument]);
+		if (!whom) /* the kernel knows what is wrong with it */
+			return;
+	} else if (call->sys == AW_SYS_ptrace && call->args[0] == PTRACE_TRACEME) {
+		return;
+	} else if (call->sys == AW_SYS_kill && whom <= 0) {
+		signal_many(call, whom);
+		return;
+	}
+	if (whom <= 0 || whom == call->target.who.pid || whom == call->target.tid ||
+		aw_descends(whom, call->watch->self) || !aw_proc_exists(whom))
+		return;
+	aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
+}
+
+void aw_call_self(struct aw_notified *call)
+{
+	struct aw_processes *tree = call->watch->tree;
+	pid_t pid = call->target.who.pid;
+
+	switch ((enum aw_effect)call->row->effect) {
+	case AW_FX_URING:
+		aw_call_warn(call, "io_uring",
+			"io_uring_setup (its opens and connects are not seen)");
+		break;
+	case AW_FX_SECCOMP:
+	case AW_FX_PRCTL:
+		on_own_filter(call);
+		break;
+	case AW_FX_VIEW:
+	case AW_FX_CLONE:
+		on_view(call);
+		break;
+	case AW_FX_KIN:
+		on_kin(call);
+		break;
+	case AW_FX_UMASK:
+		aw_processes_set_umask(tree, pid, (int)call->args[0] & 0777);
+		call->silent = true;
+		break;
+	case AW_FX_RIGHTS:
+		aw_processes_set_rights(tree, pid);
+		call->silent = true;
+		break;
+	case AW_FX_CLONE3: /* 32-bit: the filter answers for the others */
+		call->silent = true;
+		call->reply = AW_REPLY_FAIL;
+		call->err = ENOSYS;
+		break;
+	case AW_FX_IOCTL:
+		call->silent = true;
+		if (call->args[1] == TIOCSTI || call->args[1] == TIOCLINUX)
+			aw_call_warn(call, "terminal", "typing into a terminal");
+		break;
+	default:
+		aw_call_warn(call, "refused", aw_call_name((unsigned)call->sys));
+		break;
+	}
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hand_file.c - files: finding, judging, answering; names made, moved and taken away.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "policy/decide.h"
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/hand.h"
+#include "supervisor/kernel/persona.h"
+
+void aw_hand_answer(struct aw_notified *call, long result)
+{
+	call->reply = AW_REPLY_VALUE;
+	call->value = result < 0 ? 0 : result;
+	call->err = result < 0 ? (int)-result : 0;
+	call->event.result_known = true;
+	call->event.result = call->err;
+}
+
+void aw_hand_give(struct aw_notified *call, int fd, bool close_on_exec)
+{
+	struct seccomp_notif_addfd add = {.id = call->id,
+		.flags = SECCOMP_ADDFD_FLAG_SEND,
+		.srcfd = (uint32_t)fd,
+		.newfd_flags = close_on_exec ? O_CLOEXEC : 0};
+
+	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0) {
+		call->reply = AW_REPLY_DONE;
+		call->event.result_known = true;
+		call->event.result = 0;
+	} else {
+		call->gone = errno == ENOENT;
+		aw_hand_answer(call, -errno);
+	}
+	close(fd);
+}
+
+bool aw_hand_read(struct aw_notified *call, uint64_t address, char *raw)
+{
+	if (aw_target_string(&call->target, address, raw, 4096) >= 0)
+		return true;
+	aw_call_unreadable(call, errno ? errno : EFAULT);
+	return false;
+}
+
+/* Nothing can be done; a path that may not be looked at is refused before that. */
+static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *wish,
+	char *raw, struct aw_text *path, struct aw_text *ret_raw, int err)
+{
+	struct aw_decision decision;
+	int ignored;
+
+	path->len = aw_target_resolve(&call->target, wish->dir, raw, wish->follow,
+		(char *)path->bytes, AW_CALL_PATH, &ignored);
+	if (!path->len) {
+		path->bytes = raw;
+		path->len = strlen(raw);
+	}
+	*ret_raw = (struct aw_text){raw, strlen(raw)};
+	aw_image_decide_path(atomic_load(&call->watch->image), call->event.action,
+		path->bytes, path->len, &decision);
+	aw_call_decide(call, &decision);
+	if (call->reply != AW_REPLY_FAIL)
+		aw_hand_answer(call, -err);
+}
+
+bool aw_hand_find(struct aw_notified *call, const struct aw_walk_wish *wish, char *raw,
+	struct aw_place *place, struct aw_text *ret_path, struct aw_text *ret_raw)
+{
+	char *text = raw == call->raw ? call->path : call->path2;
+	int err = aw_persona_take(call->watch, &call->target);
+
+	if (!err) {
+		err = aw_place_find(call->watch, &call->target, wish, raw, place);
+		aw_persona_drop();
+	}
+	ret_path->bytes = text;
+	if (err) {
+		leads_nowhere(call, wish, raw, ret_path, ret_raw, err);
+		return false;
+	}
+	memcpy(text, place->name, place->len + 1);
+	ret_path->len = place->len;
+	if (strcmp(raw, text) != 0)
+		*ret_raw = (struct aw_text){raw, strlen(raw)};
+	return true;
+}
+
+/* "/proc/PID" of the target itself is what rules call /proc/self. */
+static size_t as_self(const struct aw_notified *call, const struct aw_place *place,
+	char *to, size_t size)
+{
+	char own[32];
+	int n = snprintf(own, sizeof(own), "/proc/%d", call->target.who.pid);
+
+	if (strncmp(place->name, own, (size_t)n) != 0 ||
+		(place->name[n] && place->name[n] != '/'))
+		return 0;
+	return (size_t)snprintf(to, size, "/proc/self%s", place->name + n);
+}
+
+/* Below /proc/PID of a process of ours. */
+static bool is_supervisor(const struct aw_watch *watch, const char *name)
+{
+	const pid_t ours[] = {watch->self, watch->front};
+
+	for (size_t i = 0; i < 2; i++) {
+		char own[32];
+		int n = snprintf(own, sizeof(own), "/proc/%d/", ours[i]);
+
+		if (strncmp(name, own, (size_t)n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void judge(struct aw_notified *call, enum aw_action action,
+	const struct aw_place *place, struct aw_decision *ret)
+{
+	const struct aw_image *image = atomic_load(&call->watch->image);
+	char self[AW_PLACE_PATH + 32];
+	struct aw_decision own;
+	size_t n;
+
+	aw_image_decide_path(image, action, place->name, place->len, ret);
+	n = as_self(call, place, self, sizeof(self));
+	if (n) {
+		aw_image_decide_path(image, action, self, n, &own);
+		if (ret->rule == AW_NO_RULE || own.verdict > ret->verdict)
+			*ret = own;
+	}
+	/* a disk is every file on it: only a rule that names it gives it */
+	if ((place->object >= 0 && S_ISBLK(place->st.st_mode) &&
+		    ret->rule == AW_NO_RULE && action != AW_METADATA) ||
+		(is_supervisor(call->watch, place->name) && action != AW_METADATA))
+		*ret = (struct aw_decision){AW_DENY, AW_NO_RULE};
+}
+
+bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
+	const struct aw_place *second)
+{
+	enum aw_action action = call->event.action;
+	enum aw_effect effect = (enum aw_effect)call->row->effect;
+	struct aw_decision decision, other;
+
+	judge(call, effect == AW_FX_LINK ? AW_WRITE : action, place, &decision);
+	if (second) {
+		judge(call, action, second, &other);
+		if (other.verdict > decision.verdict)
+			decision = other;
+	}
+	if (effect == AW_FX_META && decision.verdict != AW_HIDE)
+		call->silent = true;
+	aw_call_decide(call, &decision);
+	return call->reply != AW_REPLY_FAIL;
+}
+
+static int dir_of(const struct aw_notified *call, int8_t column)
+{
+	return column < 0 ? AT_FDCWD : (int)call->args[column];
+}
+
+/* The first path of the call, links in its last component followed or not. */
+static bool find_first(struct aw_notified *call, bool follow, struct aw_place *ret)
+{
+	const struct aw_walk_wish wish = {
+		.dir = dir_of(call, call->row->dir), .follow = follow};
+
+	return aw_hand_read(call, call->args[call->row->path], call->raw) &&
+	       aw_hand_find(call, &wish, call->raw, ret, &call->event.path,
+		       &call->event.raw);
+}
+
+/* The descriptor that is the subject; false: answered. */
+static bool find_descriptor(struct aw_notified *call, struct aw_place *ret)
+{
+	int err = aw_place_of_descriptor(
+		&call->target, (int)call->args[call->row->dir], ret);
+
+	if (err) {
+		aw_hand_answer(call, -err);
+		return false;
+	}
+	memcpy(call->path, ret->name, ret->len + 1);
+	call->event.path = (struct aw_text){call->path, ret->len};
+	return true;
+}
+
+static bool find_second(struct aw_notified *call, struct aw_place *ret)
+{
+	const struct aw_walk_wish wish = {.dir = dir_of(call, call->row->dir2)};
+
+	return aw_hand_read(call, call->args[call->row->path2], call->raw2) &&
+	       aw_hand_find(call, &wish, call->raw2, ret, &call->event.path2,
+		       &call->event.raw2);
+}
+
+static void done(struct aw_notified *call, long result)
+{
+	int err = errno;
+
+	aw_persona_drop();
+	aw_hand_answer(call, result < 0 ? -err : result);
+}
+
+static bool take(struct aw_notified *call)
+{
+	int err = aw_persona_take(call->watch, &call->target);
+
+	if (err)
+		aw_hand_answer(call, -err);
+	return !err;
+}
+
+/* mkdir, mknod, unlink, rmdir. */
+static void in_folder(struct aw_notified *call)
+{
+	struct aw_place place;
+	unsigned mode = (unsigned)call->args[call->row->path + 1];
+	dev_t device = (dev_t)(uint32_t)call->args[call->row->path + 2];
+
+	if (!find_first(call, false, &place))
+		return;
+	if (aw_hand_may(call, &place, NULL) && take(call)) {
+		switch (call->sys) {
+		case AW_SYS_mkdir:
+		case AW_SYS_mkdirat:
+			done(call, mkdirat(place.parent, place.last, mode));
+			break;
+		case AW_SYS_mknod:
+		case AW_SYS_mknodat: /* the number as the kernel has it, not libc's */
+			done(call, syscall(SYS_mknodat, place.parent, place.last, mode,
+					   device));
+			break;
+		case AW_SYS_rmdir:
+			done(call, unlinkat(place.parent, place.last, AT_REMOVEDIR));
+			break;
+		default:
+			done(call, unlinkat(place.parent, place.last,
+					   call->sys == AW_SYS_unlinkat
+						   ? (int)call->args[2]
+						   : 0));
+		}
+	}
+	aw_place_release(&place);
+}
+
+/* Would something that a rule is about leave its reach, with the folder above it? */
+static bool carries_rules(struct aw_notified *call, const struct aw_place *place,
+	const struct aw_place *to)
+{
+	struct aw_decision decision = {AW_DENY, AW_NO_RULE};
+
+	if (place->object < 0 || !S_ISDIR(place->st.st_mode) ||
+		!aw_image_carries(atomic_load(&call->watch->image), place->name,
+			place->len, to->name, to->len, &decision.rule))
+		return false;
+	aw_call_decide(call, &decision);
+	return true;
+}
+
+static void rename_it(struct aw_notified *call, const struct aw_place *from,
+	const struct aw_place *to)
+{
+	unsigned flags = call->sys == AW_SYS_renameat2 ? (unsigned)call->args[4] : 0;
+
+	if (carries_rules(call, from, to) ||
+		(flags & RENAME_EXCHANGE && carries_rules(call, to, from)) ||
+		!take(call))
+		return;
+	call->moves = from->object >= 0 && S_ISDIR(from->st.st_mode);
+	done(call, renameat2(from->parent, from->last, to->parent, to->last, flags));
+}
+
+static void link_it(struct aw_notified *call, const struct aw_place *from,
+	const struct aw_place *to)
+{
+	char name[32];
+
+	if (from->object < 0) {
+		aw_hand_answer(call, -ENOENT);
+		return;
+	}
+	if (!take(call))
+		return;
+	/* the very file that was judged; the name of a descriptor is a link to follow
+	 */
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", from->object);
+	if (S_ISLNK(from->st.st_mode))
+		done(call, linkat(from->parent, from->last, to->parent, to->last, 0));
+	else
+		done(call, linkat(AT_FDCWD, name, to->parent, to->last,
+				   AT_SYMLINK_FOLLOW));
+}
+
+/* The source of a link: by path, or with AT_EMPTY_PATH a descriptor. */
+static bool find_source(struct aw_notified *call, struct aw_place *ret)
+{
+	uint64_t flags = call->row->effect == AW_FX_LINK && call->row->flags >= 0
+				 ? call->args[call->row->flags]
+				 : 0;
+
+	if (!(flags & AT_EMPTY_PATH))
+		return find_first(call, flags & AT_SYMLINK_FOLLOW, ret);
+	if (!aw_hand_read(call, call->args[call->row->path], call->raw))
+		return false;
+	if (call->raw[0])
+		return find_first(call, flags & AT_SYMLINK_FOLLOW, ret);
+	return find_descriptor(call, ret);
+}
+
+/* rename and link. */
+static void from_to(struct aw_notified *call)
+{
+	struct aw_place from, to;
+
+	if (!find_source(call, &from))
+		return;
+	if (find_second(call, &to)) {
+		if (aw_hand_may(call, &from, &to)) {
+			if (call->row->effect == AW_FX_RENAME)
+				rename_it(call, &from, &to);
+			else
+				link_it(call, &from, &to);
+		}
+		aw_place_release(&to);
+	}
+	aw_place_release(&from);
+}
+
+/* What a link says is not a place yet: judged when it is followed. */
+static void symlink_it(struct aw_notified *call)
+{
+	struct aw_place place;
+
+	if (!aw_hand_read(call, call->args[call->row->path2], call->raw2) ||
+		!find_first(call, false, &place))
+		return;
+	call->event.raw2 = (struct aw_text){call->raw2, strlen(call->raw2)};
+	if (aw_hand_may(call, &place, NULL) && take(call))
+		done(call, symlinkat(call->raw2, place.parent, place.last));
+	aw_place_release(&place);
+}
+
+/* chdir and chroot change the target itself: only it can do them. Metadata is looked
+ * at, not opened; what is hidden is not there. */
+static void judge_only(struct aw_notified *call)
+{
+	struct aw_place place;
+	bool chdir = call->row->effect == AW_FX_CHDIR;
+
+	if (call->row->path == AW_ARG_FD
+			? !find_descriptor(call, &place)
+			: !find_first(call,
+				  chdir || aw_call_follows(
+						   call, aw_call_open_flags(call)),
+				  &place)) {
+		if (call->reply == AW_REPLY_VALUE) /* the kernel says it as well */
+			call->reply = AW_REPLY_CONTINUE;
+		call->silent |= !chdir && call->reply != AW_REPLY_FAIL;
+		return;
+	}
+	if (aw_hand_may(call, &place, NULL) && chdir) {
+		call->moves = true;
+		if (call->sys == AW_SYS_chroot)
+			aw_processes_set_moved_root(
+				call->watch->tree, call->target.who.pid);
+	}
+	aw_place_release(&place);
+}
+
+static void refuse_handle(struct aw_notified *call)
+{
+	struct aw_decision decision = {AW_DENY, AW_NO_RULE};
+
+	aw_call_decide(call, &decision);
+}
+
+static void on_open(struct aw_notified *call)
+{
+	if (!aw_hand_read(call, call->args[call->row->path], call->raw))
+		return;
+	if (call->row->effect == AW_FX_OPEN && aw_call_is_shims(call))
+		return;
+	aw_hand_open(call);
+}
+
+void aw_hand_file(struct aw_notified *call)
+{
+	enum aw_effect effect = (enum aw_effect)call->row->effect;
+
+	call->event.action = aw_action_of_effect(effect, 0);
+	switch (effect) {
+	case AW_FX_OPEN:
+	case AW_FX_CREAT:
+	case AW_FX_READ:
+		on_open(call);
+		break;
+	case AW_FX_HANDLE:
+		refuse_handle(call);
+		break;
+	case AW_FX_CREATE:
+	case AW_FX_DELETE:
+		in_folder(call);
+		break;
+	case AW_FX_RENAME:
+	case AW_FX_LINK:
+		from_to(call);
+		break;
+	case AW_FX_SYMLINK:
+		symlink_it(call);
+		break;
+	case AW_FX_WRITE:
+		aw_hand_change(call);
+		break;
+	default:
+		judge_only(call);
+		break;
+	}
+}

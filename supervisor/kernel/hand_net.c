@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hand_net.c - connect and bind for a target. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/bound.h"
+#include "supervisor/kernel/hand.h"
+#include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/persona.h"
+#include "supervisor/pidfd.h"
+
+int aw_hand_socket(struct aw_notified *call, int number)
+{
+	AW_CLOSE int pidfd = aw_pidfd_open(call->target.who.pid);
+	int fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
+
+	if (fd < 0)
+		aw_hand_answer(call, -errno);
+	return fd;
+}
+
+static int socket_option(int fd, int option)
+{
+	socklen_t len = sizeof(int);
+	int value = -1;
+
+	return getsockopt(fd, SOL_SOCKET, option, &value, &len) < 0 ? -1 : value;
+}
+
+int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t len,
+	struct aw_hand_address *ret)
+{
+	memset(&ret->any, 0, sizeof(ret->any));
+	ret->len = (size_t)len;
+	ret->place.parent = ret->place.object = -1;
+	if (len < sizeof(ret->any.family) || len > sizeof(ret->any.storage))
+		return EINVAL;
+	if (!aw_target_read(&call->target, address, &ret->any, len))
+		return EFAULT;
+	/* what the kernel takes for an Internet address is judged as one: ip(7) */
+	ret->judged = ret->any;
+	if (!ret->any.family && call->row->effect != AW_FX_CONNECT &&
+		socket_option(fd, SO_DOMAIN) == AF_INET)
+		ret->judged.family = AF_INET;
+	return 0;
+}
+
+/* A socket file: its place, so that what is judged is what is spoken to. */
+static bool find_file(struct aw_notified *call, struct aw_hand_address *address)
+{
+	const struct aw_walk_wish wish = {
+		.dir = AT_FDCWD, .follow = call->row->effect != AW_FX_BIND};
+	struct aw_text path = {NULL, 0}, raw = {NULL, 0};
+
+	memcpy(call->raw, address->any.un.sun_path, sizeof(address->any.un.sun_path));
+	call->raw[address->len - offsetof(struct sockaddr_un, sun_path)] = '\0';
+	return aw_hand_find(call, &wish, call->raw, &address->place, &path, &raw);
+}
+
+/* The session's own servers may be spoken to even where no rule names them. */
+static bool is_own_server(
+	const struct aw_hand_address *address, const struct aw_address *to)
+{
+	if (to->family != AF_UNIX)
+		return false;
+	if (address->place.object >= 0)
+		return aw_bound_has_file(&address->place.st);
+	return to->path_len && aw_bound_has_name(to->path, to->path_len);
+}
+
+bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *address)
+{
+	const struct aw_image *image = atomic_load(&call->watch->image);
+	struct aw_event *event = &call->event;
+	struct aw_decision decision, file;
+	struct aw_text path = {NULL, 0};
+	struct aw_address to;
+
+	if (aw_address_is_unix_path(&address->judged, address->len)) {
+		if (!find_file(call, address))
+			return false;
+		path = (struct aw_text){address->place.name, address->place.len};
+	}
+	aw_address_describe(&address->judged, address->len, path, call->path2,
+		sizeof(call->path2), &to, event);
+	if (path.len) { /* the event outlives the place */
+		memcpy(call->path2, path.bytes, path.len + 1);
+		event->address = (struct aw_text){call->path2, path.len};
+	}
+	event->path = event->raw = (struct aw_text){NULL, 0};
+	aw_image_decide_address(image, event->action, &to, &decision);
+	if (decision.verdict != AW_ALLOW && decision.rule == AW_NO_RULE &&
+		is_own_server(address, &to))
+		decision.verdict = AW_ALLOW;
+	if (path.len && event->action != AW_BIND) { /* a denied file stays denied */
+		aw_image_decide_path(image, event->action, path.bytes, path.len, &file);
+		if (file.verdict > decision.verdict)
+			decision = file;
+	}
+	aw_call_decide(call, &decision);
+	return call->reply != AW_REPLY_FAIL;
+}
+
+/* The address to use in a call of ours: a socket file by the descriptor that holds it.
+ */
+void aw_hand_use(struct aw_hand_address *address)
+{
+	struct sockaddr_un *un = &address->any.un;
+
+	if (address->place.object < 0)
+		return;
+	address->len = offsetof(struct sockaddr_un, sun_path) + 1 +
+		       (size_t)snprintf(un->sun_path, sizeof(un->sun_path),
+			       "/proc/self/fd/%d", address->place.object);
+}
+
+static long connect_waiting(struct aw_waiting *waiting)
+{
+	return connect(waiting->fd, (const struct sockaddr *)waiting->address,
+		(socklen_t)waiting->address_len);
+}
+
+static void connect_it(
+	struct aw_notified *call, int *fd, struct aw_hand_address *address)
+{
+	struct aw_waiting waiting = {.watch = call->watch,
+		.id = call->id,
+		.target = call->target,
+		.work = connect_waiting};
+	long result;
+	int err;
+
+	aw_hand_use(address);
+	if (address->place.parent >= 0 && address->place.object < 0) {
+		aw_hand_answer(call, -ENOENT);
+		return;
+	}
+	/* a socket file's server is on this machine, but may let us wait all the same
+	 */
+	if (!(fcntl(*fd, F_GETFL) & O_NONBLOCK) && address->any.family &&
+		address->place.object < 0) {
+		waiting.address_len = address->len;
+		memcpy(waiting.address, &address->any, address->len);
+		waiting.fd = aw_take_fd(fd);
+		aw_hand_wait(call, &waiting);
+		return;
+	}
+	err = aw_persona_take(call->watch, &call->target);
+	if (!err) {
+		result = connect(*fd, (const struct sockaddr *)&address->any,
+			(socklen_t)address->len);
+		err = result < 0 ? errno : 0;
+		aw_persona_drop();
+	}
+	aw_hand_answer(call, -err);
+}
+
+/* Does the target's own text lead from our root to the same folder? */
+static bool text_leads_there(
+	const struct aw_notified *call, const char *text, const struct aw_place *place)
+{
+	char folder[sizeof(((struct sockaddr_un *)0)->sun_path) + 2];
+	struct stat here, there;
+	const char *cut = strrchr(text, '/');
+
+	snprintf(folder, sizeof(folder), "%.*s", cut ? (int)(cut - text) + 1 : 1,
+		cut ? text : ".");
+	(void)call;
+	return stat(folder, &here) == 0 && fstat(place->parent, &there) == 0 &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+/*
+ * getsockname(2) tells the text that was bound to, so the target's own is used where it
+ * means the same for us, from its own working directory.
+ */
+static int bind_file(struct aw_notified *call, int fd, struct aw_hand_address *address)
+{
+	struct aw_place *place = &address->place;
+	char link[64];
+	struct stat st;
+	int result;
+
+	snprintf(link, sizeof(link), "/proc/%d/cwd", call->target.tid);
+	if (chdir(link) < 0 || !text_leads_there(call, call->raw, place))
+		address->len =
+			offsetof(struct sockaddr_un, sun_path) + 1 +
+			(size_t)snprintf(address->any.un.sun_path,
+				sizeof(address->any.un.sun_path), "/proc/self/fd/%d/%s",
+				place->parent, place->last);
+	result = bind(
+		fd, (const struct sockaddr *)&address->any, (socklen_t)address->len);
+	result = result < 0 ? -errno : 0;
+	if (chdir("/") < 0)
+		return -errno;
+	if (!result &&
+		fstatat(place->parent, place->last, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISSOCK(st.st_mode))
+		aw_bound_add_file(&st);
+	return result;
+}
+
+static void bind_it(struct aw_notified *call, int fd, struct aw_hand_address *address)
+{
+	const struct sockaddr_un *un = &address->any.un;
+	int result = -aw_persona_take(call->watch, &call->target);
+
+	if (result) {
+		aw_hand_answer(call, result);
+		return;
+	}
+	if (address->place.parent >= 0) {
+		result = bind_file(call, fd, address);
+	} else {
+		result = bind(fd, (const struct sockaddr *)&address->any,
+				 (socklen_t)address->len) < 0
+				 ? -errno
+				 : 0;
+		if (!result && un->sun_family == AF_UNIX && call->event.address.len)
+			aw_bound_add_name(
+				call->event.address.bytes, call->event.address.len);
+	}
+	aw_persona_drop();
+	aw_hand_answer(call, result);
+}
+
+static void to_address(struct aw_notified *call)
+{
+	AW_CLOSE int fd = aw_hand_socket(call, (int)call->args[0]);
+	struct aw_hand_address address;
+	int err;
+
+	if (fd < 0)
+		return;
+	err = aw_hand_address(
+		call, fd, call->args[1], (uint32_t)call->args[2], &address);
+	if (err) {
+		aw_hand_answer(call, -err);
+		return;
+	}
+	if (aw_hand_may_address(call, &address)) {
+		if (call->row->effect == AW_FX_BIND)
+			bind_it(call, fd, &address);
+		else
+			connect_it(call, &fd, &address);
+	}
+	aw_place_release(&address.place);
+}
+
+/* Families that no rule can name would be ways around those it can. */
+static void on_socket(struct aw_notified *call)
+{
+	enum { KIND = 0xf };
+	int family = (int)call->args[0], kind = (int)call->args[1] & KIND;
+	struct aw_address to = {.family = kind == SOCK_RAW && family != AF_NETLINK
+						  ? AF_PACKET
+						  : family};
+	struct aw_decision decision;
+
+	call->event.family = family;
+	if (to.family == AF_UNIX || to.family == AF_INET || to.family == AF_INET6) {
+		call->silent = true;
+		return;
+	}
+	aw_image_decide_address(
+		atomic_load(&call->watch->image), AW_CONNECT, &to, &decision);
+	aw_call_decide(call, &decision);
+	call->silent = decision.verdict == AW_ALLOW;
+}
+
+void aw_hand_network(struct aw_notified *call)
+{
+	call->event.action = aw_action_of_effect((enum aw_effect)call->row->effect, 0);
+	switch (call->row->effect) {
+	case AW_FX_SOCKET:
+		on_socket(call);
+		break;
+	case AW_FX_CONNECT:
+	case AW_FX_BIND:
+		to_address(call);
+		break;
+	default:
+		aw_hand_send(call);
+		break;
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hand_net.h - what connecting and sending for a target have in common.
+ */
+#ifndef AW_SUPERVISOR_KERNEL_HAND_NET_H
+#define AW_SUPERVISOR_KERNEL_HAND_NET_H
+
+#include "supervisor/audit/address.h"
+#include "supervisor/kernel/hand.h"
+
+/* An address, copied out of the target. */
+struct aw_hand_address {
+	union aw_any_address any, judged; /* as given; as the kernel will take it */
+	size_t len;
+	struct aw_place place; /* of a socket file; owned */
+};
+
+/* The target's socket as a descriptor of ours (owned), or -1: answered. */
+int aw_hand_socket(struct aw_notified *call, int number);
+
+/* Copy an address; 0 or an errno. The place is set up empty. */
+int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t len,
+	struct aw_hand_address *ret);
+
+/* Its verdict into event and reply, its place found; true: it may be used. */
+bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *address);
+
+/* Make it one that can be used from here. */
+void aw_hand_use(struct aw_hand_address *address);
+
+/* hand_send.c: sendto, sendmsg and sendmmsg with an address. */
+void aw_hand_send(struct aw_notified *call);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hand_open.c - opening a file for a target. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/hand.h"
+#include "supervisor/kernel/persona.h"
+
+enum { MEMORY_DEVICES = 1, TERMINAL_ALIASES = 5, RETRIES = 16 };
+
+#define RESOLVE_KNOWN                                                                  \
+	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS |               \
+		RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_CACHED)
+
+/* What was asked for, whichever of the calls it was. */
+struct wish {
+	uint64_t flags, mode;
+	struct aw_walk_wish walk;
+	bool strict; /* openat2 refuses what openat ignores */
+};
+
+/* 0, or the errno that openat2 gives for such an argument. */
+static int read_how(struct aw_notified *call, struct wish *ret)
+{
+	unsigned char more[4096 - sizeof(struct open_how)];
+	uint64_t address = call->args[2], size = call->args[3];
+	struct open_how how;
+
+	if (size < sizeof(how))
+		return EINVAL;
+	if (size > 4096)
+		return E2BIG;
+	if (!aw_target_read(&call->target, address, &how, sizeof(how)) ||
+		!aw_target_read(
+			&call->target, address + sizeof(how), more, size - sizeof(how)))
+		return EFAULT;
+	for (size_t i = 0; i < size - sizeof(how); i++)
+		if (more[i])
+			return E2BIG;
+	if (how.resolve & ~(uint64_t)RESOLVE_KNOWN)
+		return EINVAL;
+	if (how.resolve & RESOLVE_CACHED) /* may always say so */
+		return EAGAIN;
+	ret->flags = how.flags;
+	ret->mode = how.mode;
+	ret->walk.resolve = how.resolve;
+	ret->strict = true;
+	return 0;
+}
+
+static int read_wish(struct aw_notified *call, struct wish *ret)
+{
+	const struct aw_syscall *row = call->row;
+	int err = 0;
+
+	*ret = (struct wish){
+		.walk.dir = row->dir < 0 ? AT_FDCWD : (int)call->args[row->dir]};
+	if (row->effect == AW_FX_CREAT) {
+		ret->flags = O_CREAT | O_WRONLY | O_TRUNC;
+		ret->mode = call->args[1];
+	} else if (row->effect == AW_FX_READ) { /* open_tree: a place and no more */
+		ret->flags =
+			O_PATH | (call->args[2] & OPEN_TREE_CLOEXEC ? O_CLOEXEC : 0);
+		err = call->args[2] & OPEN_TREE_CLONE ? EPERM : 0;
+	} else if (row->last == AW_LAST_H) {
+		err = read_how(call, ret);
+	} else {
+		ret->flags = (uint32_t)call->args[row->flags];
+		ret->mode = call->args[row->flags + 1] & 07777;
+	}
+	ret->walk.follow = aw_call_follows(
+		call, row->effect == AW_FX_READ ? call->args[2] : ret->flags);
+	return err;
+}
+
+static int issue(int dir, const char *path, const struct wish *wish, uint64_t without)
+{
+	uint64_t flags = (wish->flags & ~without) | O_CLOEXEC | O_NOCTTY;
+	bool makes = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+	struct open_how how = {.flags = flags, .mode = makes ? wish->mode : 0};
+
+	if (wish->strict)
+		return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	return openat(dir, path, (int)flags, (mode_t)how.mode);
+}
+
+static int open_again(int object, const struct wish *wish)
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", object);
+	return issue(AT_FDCWD, link, wish, O_CREAT | O_EXCL | O_NOFOLLOW);
+}
+
+static long open_waiting(struct aw_waiting *waiting)
+{
+	const struct wish wish = {.flags = waiting->flags, .mode = waiting->mode};
+
+	return open_again(waiting->fd, &wish);
+}
+
+/* A pipe waits for its other end, a line for its carrier. */
+static bool may_wait(const struct aw_place *place, uint64_t flags)
+{
+	unsigned kind = major(place->st.st_rdev);
+
+	if (flags & (O_NONBLOCK | O_PATH))
+		return false;
+	if (S_ISFIFO(place->st.st_mode))
+		return (flags & O_ACCMODE) != O_RDWR;
+	return S_ISCHR(place->st.st_mode) && kind != MEMORY_DEVICES &&
+	       kind != TERMINAL_ALIASES;
+}
+
+static void wait_for_it(
+	struct aw_notified *call, struct aw_place *place, const struct wish *wish)
+{
+	const struct aw_waiting waiting = {.watch = call->watch,
+		.id = call->id,
+		.target = call->target,
+		.fd = aw_take_fd(&place->object),
+		.flags = wish->flags,
+		.mode = wish->mode,
+		.as_descriptor = true,
+		.work = open_waiting};
+
+	aw_hand_wait(call, &waiting);
+}
+
+/* What is there already. */
+static int open_existing(const struct aw_place *place, const struct wish *wish)
+{
+	if ((wish->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+		errno = EEXIST;
+		return -1;
+	}
+	if (S_ISLNK(place->st.st_mode)) {
+		errno = ELOOP;
+		return -1;
+	}
+	/* "file/", and O_CREAT on a folder, are for the kernel to refuse */
+	if (place->parent >= 0 &&
+		(strchr(place->last, '/') ||
+			(wish->flags & O_CREAT && S_ISDIR(place->st.st_mode))))
+		return issue(place->parent, place->last,
+			&(struct wish){.flags = wish->flags | O_NOFOLLOW,
+				.mode = wish->mode,
+				.strict = wish->strict},
+			O_EXCL | O_TRUNC);
+	return open_again(place->object, wish);
+}
+
+/* Not there yet: made in the folder that was judged; O_EXCL, so it is nobody else's. */
+static int open_new(const struct aw_place *place, const struct wish *wish)
+{
+	struct wish now = *wish;
+
+	if (!(wish->flags & O_CREAT)) {
+		errno = ENOENT;
+		return -1;
+	}
+	now.flags |= O_EXCL;
+	return issue(place->parent, place->last, &now, 0);
+}
+
+/* Once: find, judge, open.  True: somebody else was faster; look again. */
+static bool attempt(struct aw_notified *call, const struct wish *wish, bool again)
+{
+	struct aw_place place;
+	int fd = -1, err = 0;
+	bool made;
+
+	if (!aw_hand_find(call, &wish->walk, call->raw, &place, &call->event.path,
+		    &call->event.raw))
+		return false;
+	if (!aw_hand_may(call, &place, NULL)) {
+		aw_place_release(&place);
+		return false;
+	}
+	if (wish->flags & O_PATH) {
+		/*
+		 * The kernel hands no such descriptor over (seccomp.c: fget()).  It
+		 * names a place and opens nothing: what is done with it is judged
+		 * again, at the place that it really is.
+		 */
+		call->reply = AW_REPLY_CONTINUE;
+		aw_place_release(&place);
+		return false;
+	}
+	made = place.object < 0;
+	if (!made && may_wait(&place, wish->flags)) {
+		wait_for_it(call, &place, wish);
+		aw_place_release(&place);
+		return false;
+	}
+	err = aw_persona_take(call->watch, &call->target);
+	if (!err) {
+		fd = made ? open_new(&place, wish) : open_existing(&place, wish);
+		err = fd < 0 ? errno : 0;
+		aw_persona_drop();
+	}
+	aw_place_release(&place);
+	if (made && err == EEXIST && !(wish->flags & O_EXCL) && again)
+		return true;
+	if (err)
+		aw_hand_answer(call, -err);
+	else
+		aw_hand_give(call, fd, wish->flags & O_CLOEXEC);
+	return false;
+}
+
+void aw_hand_open(struct aw_notified *call)
+{
+	struct wish wish;
+	int err = read_wish(call, &wish);
+
+	call->event.action = call->row->effect == AW_FX_READ
+				     ? AW_READ
+				     : aw_action_of_open(wish.flags);
+	if (err) {
+		call->silent = true; /* not even a path was looked at */
+		aw_hand_answer(call, -err);
+		return;
+	}
+	for (int tries = RETRIES; attempt(call, &wish, tries > 0); tries--)
+		;
+}

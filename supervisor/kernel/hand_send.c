@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hand_send.c - messages that carry an address, copied whole and sent for the target.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/persona.h"
+#include "supervisor/pidfd.h"
+
+enum {
+	DATA_MAX = 4 * 1024 * 1024, /* larger than any datagram; of a stream, a part */
+	CONTROL_MAX = 64 * 1024,
+	VECTOR_MAX = 1024, /* UIO_MAXIOV */
+	RIGHTS_MAX = 253,  /* SCM_MAX_FD */
+};
+
+/* One message, all of it ours. */
+struct message {
+	uint64_t name, name_len; /* in the target */
+	struct aw_hand_address address;
+	char *data;    /* owned */
+	char *control; /* owned */
+	size_t len, control_len;
+	int rights[RIGHTS_MAX]; /* owned */
+	size_t right_count;
+};
+
+/* A struct msghdr of the target's, both widths as one. */
+struct header {
+	uint64_t name, name_len, vector, vector_count, control, control_len;
+};
+
+static void release(struct message *m)
+{
+	free(m->data);
+	free(m->control);
+	for (size_t i = 0; i < m->right_count; i++)
+		close(m->rights[i]);
+	aw_place_release(&m->address.place);
+}
+
+static bool read_header(struct aw_notified *call, uint64_t address, struct header *ret)
+{
+	uint32_t narrow[7];
+	uint64_t wide[7];
+
+	if (call->word == 8) {
+		if (!aw_target_read(&call->target, address, wide, sizeof(wide)))
+			return false;
+		*ret = (struct header){
+			wide[0], (uint32_t)wide[1], wide[2], wide[3], wide[4], wide[5]};
+	} else {
+		if (!aw_target_read(&call->target, address, narrow, sizeof(narrow)))
+			return false;
+		*ret = (struct header){narrow[0], narrow[1], narrow[2], narrow[3],
+			narrow[4], narrow[5]};
+	}
+	return true;
+}
+
+static int read_part(
+	struct aw_notified *call, struct message *m, uint64_t base, uint64_t len)
+{
+	char *data;
+
+	if (len > DATA_MAX - m->len)
+		return EMSGSIZE;
+	data = realloc(m->data, m->len + len + 1);
+	if (!data)
+		return ENOMEM;
+	m->data = data;
+	if (len && !aw_target_read(&call->target, base, data + m->len, len))
+		return EFAULT;
+	m->len += len;
+	return 0;
+}
+
+static int read_vector(
+	struct aw_notified *call, const struct header *h, struct message *m)
+{
+	uint64_t wide[2];
+	uint32_t narrow[2];
+	int err = 0;
+
+	if (h->vector_count > VECTOR_MAX)
+		return EMSGSIZE;
+	for (uint64_t i = 0; i < h->vector_count && !err; i++) {
+		if (call->word == 8) {
+			if (!aw_target_read(
+				    &call->target, h->vector + i * 16, wide, 16))
+				return EFAULT;
+			err = read_part(call, m, wide[0], wide[1]);
+		} else {
+			if (!aw_target_read(
+				    &call->target, h->vector + i * 8, narrow, 8))
+				return EFAULT;
+			err = read_part(call, m, narrow[0], narrow[1]);
+		}
+	}
+	return err;
+}
+
+/* Descriptors that go along become ours first. */
+static int take_rights(struct aw_notified *call, struct message *m, struct cmsghdr *c)
+{
+	AW_CLOSE int pidfd = aw_pidfd_open(call->target.who.pid);
+	size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	int *numbers = (int *)(void *)CMSG_DATA(c);
+
+	if (m->right_count + count > RIGHTS_MAX)
+		return EINVAL;
+	for (size_t i = 0; i < count; i++) {
+		int fd = (int)syscall(SYS_pidfd_getfd, pidfd, numbers[i], 0);
+
+		if (fd < 0)
+			return errno;
+		m->rights[m->right_count++] = numbers[i] = fd;
+	}
+	return 0;
+}
+
+static int read_control(
+	struct aw_notified *call, const struct header *h, struct message *m)
+{
+	struct msghdr msg = {.msg_controllen = h->control_len};
+	struct cmsghdr *c;
+	int err = 0;
+
+	if (!h->control_len)
+		return 0;
+	if (h->control_len > CONTROL_MAX)
+		return ENOBUFS;
+	if (call->word != 8) /* laid out differently */
+		return EINVAL;
+	m->control = malloc(h->control_len);
+	if (!m->control)
+		return ENOMEM;
+	if (!aw_target_read(&call->target, h->control, m->control, h->control_len))
+		return EFAULT;
+	m->control_len = h->control_len;
+	msg.msg_control = m->control;
+	for (c = CMSG_FIRSTHDR(&msg); c && !err; c = CMSG_NXTHDR(&msg, c)) {
+		if (c->cmsg_len < CMSG_LEN(0))
+			return EINVAL;
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_CREDENTIALS) /* it would speak of us */
+			err = EPERM;
+		else if (c->cmsg_type == SCM_RIGHTS)
+			err = take_rights(call, m, c);
+	}
+	return err;
+}
+
+static int read_message(struct aw_notified *call, uint64_t address, struct message *m)
+{
+	struct header h;
+	int err;
+
+	if (!read_header(call, address, &h))
+		return EFAULT;
+	m->name = h.name;
+	m->name_len = h.name_len;
+	err = read_vector(call, &h, m);
+	return err ? err : read_control(call, &h, m);
+}
+
+/*
+ * A connected stream goes where it goes: its kernel code never looks at an address (but
+ * for MSG_FASTOPEN, which is in a register), so the call may go on as it is.
+ */
+static bool is_stream(int fd, uint64_t flags)
+{
+	int domain = 0, type = 0, protocol = 0;
+	socklen_t len = sizeof(int);
+
+	if (flags & MSG_FASTOPEN ||
+		getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 ||
+		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 ||
+		getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0)
+		return false;
+	if (domain == AF_UNIX)
+		return type == SOCK_STREAM || type == SOCK_SEQPACKET;
+	if (domain == AF_NETLINK) /* speaks to the kernel; the address is a port id */
+		return true;
+	return (domain == AF_INET || domain == AF_INET6) && type == SOCK_STREAM &&
+	       protocol == IPPROTO_TCP;
+}
+
+static long send_ours(int fd, const void *address, size_t address_len, void *data,
+	size_t len, void *control, size_t control_len, int flags)
+{
+	struct iovec iov = {data, len};
+	struct msghdr msg = {.msg_name = address_len ? (void *)address : NULL,
+		.msg_namelen = (socklen_t)address_len,
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control_len ? control : NULL,
+		.msg_controllen = control_len};
+
+	return sendmsg(fd, &msg, flags | MSG_NOSIGNAL);
+}
+
+static long send_waiting(struct aw_waiting *w)
+{
+	return send_ours(w->fd, w->address, w->address_len, w->data, w->len, NULL, 0,
+		(int)w->flags);
+}
+
+/* The receiver has no room: wait for it elsewhere. Descriptors cannot wait along. */
+static bool wait_for_room(
+	struct aw_notified *call, int *fd, struct message *m, uint64_t flags)
+{
+	struct aw_waiting waiting = {.watch = call->watch,
+		.id = call->id,
+		.target = call->target,
+		.flags = flags,
+		.address_len = m->name ? m->address.len : 0,
+		.work = send_waiting};
+
+	if (m->control_len || flags & MSG_DONTWAIT || fcntl(*fd, F_GETFL) & O_NONBLOCK)
+		return false;
+	memcpy(waiting.address, &m->address.any, waiting.address_len);
+	waiting.fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
+	waiting.data = aw_take_ptr(&m->data);
+	waiting.len = m->len;
+	aw_hand_wait(call, &waiting);
+	return true;
+}
+
+/* Judge and send one message that is ours; its result, or -errno. */
+static long send_one(struct aw_notified *call, int *fd, struct message *m,
+	uint64_t flags, bool alone)
+{
+	long result;
+	int err;
+
+	if (m->name) {
+		err = aw_hand_address(call, *fd, m->name, m->name_len, &m->address);
+		if (err)
+			return -err;
+		if (!aw_hand_may_address(call, &m->address))
+			return -call->err;
+		call->silent = false;
+		aw_hand_use(&m->address);
+	}
+	err = aw_persona_take(call->watch, &call->target);
+	if (err)
+		return -err;
+	result = send_ours(*fd, &m->address.any, m->name ? m->address.len : 0, m->data,
+		m->len, m->control, m->control_len, (int)flags | MSG_DONTWAIT);
+	err = errno;
+	aw_persona_drop();
+	if (result < 0 && err == EAGAIN && alone && wait_for_room(call, fd, m, flags))
+		return 0;
+	return result < 0 ? -err : result;
+}
+
+static void one(struct aw_notified *call, int *fd)
+{
+	bool to = call->row->effect == AW_FX_SENDTO;
+	uint64_t flags = to ? call->args[3] : call->args[2];
+	struct message m = {.address.place = {.parent = -1, .object = -1}};
+	long result;
+	int err;
+
+	if (to) {
+		m.name = call->args[4];
+		m.name_len = (uint32_t)call->args[5];
+		err = read_part(call, &m, call->args[1], call->args[2]);
+	} else {
+		err = read_message(call, call->args[1], &m);
+	}
+	call->silent = !m.name;
+	result = err ? -err : send_one(call, fd, &m, flags, true);
+	/* refused and waiting are answers already */
+	if (call->reply != AW_REPLY_FAIL && call->reply != AW_REPLY_DONE)
+		aw_hand_answer(call, result);
+	release(&m);
+}
+
+static void log_before(struct aw_notified *call)
+{
+	struct aw_event event = call->event;
+
+	event.call = aw_call_name((unsigned)call->sys);
+	aw_watch_sign(&event, &call->target.who);
+	aw_watch_log(call->watch, &event);
+}
+
+/* Each message is a line of its own; the last is logged by the caller. */
+static void many(struct aw_notified *call, int *fd)
+{
+	uint64_t size = call->word == 8 ? 64 : 32, at = call->word == 8 ? 56 : 28;
+	uint64_t count = call->args[2] > VECTOR_MAX ? VECTOR_MAX : call->args[2];
+	const struct aw_event blank = call->event;
+	long sent = 0, result = 0;
+	bool pending = false;
+
+	for (uint64_t i = 0; i < count && result >= 0; i++) {
+		struct message m = {.address.place = {.parent = -1, .object = -1}};
+		uint64_t header = call->args[1] + i * size;
+		int err;
+
+		if (pending)
+			log_before(call);
+		call->event = blank;
+		err = read_message(call, header, &m);
+		call->silent = !m.name;
+		result = err ? -err : send_one(call, fd, &m, call->args[3], false);
+		pending = !call->silent;
+		release(&m);
+		if (result >= 0) {
+			uint32_t len = (uint32_t)result;
+
+			sent++;
+			if (!aw_target_write(
+				    &call->target, header + at, &len, sizeof(len)))
+				result = -EFAULT;
+		}
+	}
+	if (sent && call->reply == AW_REPLY_FAIL) /* the ones before it are out */
+		call->reply = AW_REPLY_VALUE;
+	if (call->reply != AW_REPLY_FAIL) {
+		aw_hand_answer(call, sent ? sent : result);
+		call->silent |= !pending;
+	}
+}
+
+void aw_hand_send(struct aw_notified *call)
+{
+	AW_CLOSE int fd = -1;
+	uint64_t flags =
+		call->row->effect == AW_FX_SENDTO || call->row->effect == AW_FX_SENDMMSG
+			? call->args[3]
+			: call->args[2];
+
+	fd = aw_hand_socket(call, (int)call->args[0]);
+	if (fd < 0) {
+		call->silent = true;
+		return;
+	}
+	if (is_stream(fd, flags)) {
+		call->silent = true;
+		return;
+	}
+	if (call->row->effect == AW_FX_SENDMMSG)
+		many(call, &fd);
+	else
+		one(call, &fd);
+}

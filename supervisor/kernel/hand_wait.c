@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hand_wait.c - calls that wait: for the other end of a pipe, for a server. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "supervisor/kernel/hand.h"
+#include "supervisor/kernel/persona.h"
+#include "supervisor/proc.h"
+
+enum { LOOK_MS = 20, RESTART = 512 }; /* ERESTARTSYS: the kernel's own, of signal.c */
+
+/* Who waits now; looked after by one more thread as long as there are any. */
+struct waiter {
+	struct aw_waiting call;
+	pthread_t thread;
+	bool cancelled;
+	struct waiter *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct waiter *waiters;
+static bool looked_after;
+
+/* A signal that the target will handle as soon as it is out of its call. */
+static bool has_signal(pid_t tid)
+{
+	static const char *const sets[] = {"SigPnd", "ShdPnd", "SigBlk", "SigIgn"};
+	uint64_t masks[4] = {0};
+	char text[4096];
+
+	if (!aw_proc_status(tid, text, sizeof(text)))
+		return true; /* gone */
+	for (int i = 0; i < 4; i++) {
+		const char *at = aw_proc_status_value(text, sets[i]);
+
+		masks[i] = at ? strtoull(at, NULL, 16) : 0;
+	}
+	/* ignored by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH; handled ones come
+	 * through and the call is restarted */
+	return (masks[0] | masks[1]) & ~masks[2] & ~masks[3];
+}
+
+static bool is_gone(const struct waiter *w)
+{
+	return ioctl(w->call.watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID,
+		       &w->call.id) < 0 &&
+	       errno == ENOENT;
+}
+
+static void *look_after(void *unused)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+	bool more = true;
+
+	(void)unused;
+	while (more) {
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&lock);
+		for (struct waiter *w = waiters; w; w = w->next) {
+			if (!is_gone(w) && !has_signal(w->call.target.tid))
+				continue;
+			w->cancelled = true;
+			pthread_kill(w->thread, SIGUSR2); /* until it has come back */
+		}
+		more = looked_after = waiters != NULL;
+		pthread_mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
+static void respond(const struct aw_waiting *call, long result, int err)
+{
+	struct seccomp_notif_resp response = {.id = call->id};
+
+	if (result >= 0)
+		response.val = result;
+	else
+		response.error = -err;
+	ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static void respond_with_descriptor(const struct aw_waiting *call, int fd)
+{
+	struct seccomp_notif_addfd add = {.id = call->id,
+		.flags = SECCOMP_ADDFD_FLAG_SEND,
+		.srcfd = (uint32_t)fd,
+		.newfd_flags = call->flags & O_CLOEXEC ? O_CLOEXEC : 0};
+
+	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
+		respond(call, -1, errno);
+	close(fd);
+}
+
+static void forget(struct waiter *w)
+{
+	pthread_mutex_lock(&lock);
+	for (struct waiter **at = &waiters; *at; at = &(*at)->next) {
+		if (*at == w) {
+			*at = w->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void *wait_for(void *arg)
+{
+	struct waiter *w = arg;
+	long result = -1;
+	int err;
+
+	aw_persona_prepare();
+	err = aw_persona_take(w->call.watch, &w->call.target);
+	if (!err) {
+		result = w->call.work(&w->call);
+		err = errno;
+		aw_persona_drop();
+	}
+	forget(w);
+	/* interrupted: the kernel runs the handler, then starts the call again or not
+	 */
+	if (result < 0 && err == EINTR && w->cancelled)
+		err = RESTART;
+	if (result >= 0 && w->call.as_descriptor)
+		respond_with_descriptor(&w->call, (int)result);
+	else
+		respond(&w->call, result, err);
+	close(w->call.fd);
+	free(w->call.data);
+	free(w);
+	return NULL;
+}
+
+/* Detached threads: both end by themselves. */
+static int start_thread(pthread_t *ret, void *(*run)(void *), void *arg)
+{
+	pthread_attr_t attributes;
+	int err;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, 256 * 1024);
+	err = pthread_create(ret, &attributes, run, arg);
+	pthread_attr_destroy(&attributes);
+	return err;
+}
+
+void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting)
+{
+	struct waiter *w = calloc(1, sizeof(*w));
+	pthread_t other;
+	int err = ENOMEM;
+
+	if (w) {
+		w->call = *waiting;
+		pthread_mutex_lock(&lock);
+		err = start_thread(&w->thread, wait_for, w);
+		if (!err) {
+			w->next = waiters;
+			waiters = w;
+		}
+		if (!err && !looked_after)
+			looked_after = !start_thread(&other, look_after, NULL);
+		pthread_mutex_unlock(&lock);
+	}
+	if (!err) {
+		call->reply = AW_REPLY_DONE;
+		return;
+	}
+	close(waiting->fd);
+	free(waiting->data);
+	free(w);
+	aw_hand_answer(call, -err);
+}

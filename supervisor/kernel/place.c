@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.c - walking a path as a target would. */
+#include "supervisor/kernel/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/place_proc.h"
+
+enum { LINKS_MAX = 40 };
+
+/* One walk: where it is and what is still to go. */
+struct walk {
+	struct aw_watch *watch;
+	const struct aw_target *target;
+	uint64_t resolve;
+	int root; /* owned: what "/" means */
+	int cur;  /* owned: the folder reached so far */
+	unsigned links;
+	bool magic;
+	struct stat start;
+	char rest[2 * AW_PLACE_PATH];
+};
+
+static int open_how(int dir, const char *path, uint64_t flags, uint64_t resolve)
+{
+	struct open_how how = {.flags = flags | O_CLOEXEC, .resolve = resolve};
+
+	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+}
+
+static int open_of_target(const struct aw_target *target, const char *what)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/%s", target->tid, what);
+	return open(link, O_PATH | O_CLOEXEC);
+}
+
+static int open_descriptor(const struct aw_target *target, int fd)
+{
+	char what[32];
+
+	if (fd == AT_FDCWD)
+		return open_of_target(target, "cwd");
+	snprintf(what, sizeof(what), "fd/%d", fd);
+	return open_of_target(target, what);
+}
+
+static int open_root(const struct aw_target *target)
+{
+	return target->who.plain_root ? open("/", O_PATH | O_CLOEXEC)
+				      : open_of_target(target, "root");
+}
+
+size_t aw_place_own_name(int fd, char *to, size_t size)
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, to, size - 1);
+	if (n <= 0)
+		return 0;
+	to[n] = '\0';
+	return (size_t)n;
+}
+
+void aw_place_release(struct aw_place *place)
+{
+	if (place->parent >= 0)
+		close(place->parent);
+	if (place->object >= 0)
+		close(place->object);
+	place->parent = place->object = -1;
+}
+
+static bool same_folder(int a, const struct stat *b)
+{
+	struct stat st;
+
+	return fstat(a, &st) == 0 && st.st_dev == b->st_dev && st.st_ino == b->st_ino;
+}
+
+static bool is_dots(const char *name, size_t len)
+{
+	return name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.'));
+}
+
+/* The next component of text: *ret_next is behind it and its slashes. */
+static size_t component(const char *text, const char **ret_next)
+{
+	size_t len = strcspn(text, "/");
+
+	*ret_next = text + len + strspn(text + len, "/");
+	return len;
+}
+
+/* Put text in front of what is still to go. */
+static int prepend(struct walk *w, const char *text, size_t len, const char *rest)
+{
+	size_t rest_len = strlen(rest);
+
+	if (len + 1 + rest_len + 1 > sizeof(w->rest))
+		return ENAMETOOLONG;
+	memmove(w->rest + len + (rest_len ? 1 : 0), rest, rest_len + 1);
+	memcpy(w->rest, text, len);
+	if (rest_len)
+		w->rest[len] = '/';
+	return 0;
+}
+
+static int go_to(struct walk *w, int fd)
+{
+	if (fd < 0)
+		return errno;
+	close(w->cur);
+	w->cur = fd;
+	return 0;
+}
+
+static int go_up(struct walk *w)
+{
+	struct stat root;
+
+	if (fstat(w->root, &root) < 0)
+		return errno;
+	if (same_folder(w->cur, &root))
+		return w->resolve & RESOLVE_BENEATH ? EXDEV : 0;
+	if (w->resolve & RESOLVE_BENEATH && same_folder(w->cur, &w->start))
+		return EXDEV;
+	return go_to(w, openat(w->cur, "..", O_PATH | O_CLOEXEC));
+}
+
+static int go_to_root(struct walk *w)
+{
+	if (w->resolve & RESOLVE_BENEATH)
+		return EXDEV;
+	return go_to(w, fcntl(w->root, F_DUPFD_CLOEXEC, 0));
+}
+
+/*
+ * fs.protected_symlinks (kernel: Documentation/admin-guide/sysctl/fs.rst): in a sticky
+ * folder that all may write to, a link is followed only for its owner or the folder's.
+ */
+static bool may_follow(const struct walk *w, const struct stat *link)
+{
+	struct stat dir;
+
+	if (fstat(w->cur, &dir) < 0)
+		return false;
+	if ((dir.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH))
+		return true;
+	return link->st_uid == aw_place_fsuid() || link->st_uid == dir.st_uid;
+}
+
+static bool in_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/*
+ * At a symbolic link: *ret_jump becomes what a magic one leads to (owned by the
+ * caller), or the text goes in front of the rest.
+ */
+static int at_link(struct walk *w, int link, const struct stat *st, const char *name,
+	const char *rest, int *ret_jump)
+{
+	char text[AW_PLACE_PATH];
+	ssize_t n;
+	int err;
+
+	if (w->resolve & RESOLVE_NO_SYMLINKS || ++w->links > LINKS_MAX)
+		return ELOOP;
+	if (in_proc(w->cur)) {
+		err = aw_place_proc_link(w->watch, w->target, w->cur, name, text,
+			sizeof(text), ret_jump);
+		if (err || *ret_jump >= 0) {
+			w->magic |= !err;
+			return !err && w->resolve & RESOLVE_NO_MAGICLINKS ? ELOOP : err;
+		}
+		n = (ssize_t)strlen(text);
+	} else {
+		if (!may_follow(w, st))
+			return EACCES;
+		n = readlinkat(link, "", text, sizeof(text) - 1);
+		if (n <= 0)
+			return n < 0 ? errno : ENOENT;
+		text[n] = '\0';
+	}
+	if (text[0] == '/' && (err = go_to_root(w)))
+		return err;
+	while (n && text[0] == '/')
+		memmove(text, text + 1, (size_t)n--);
+	return prepend(w, text, (size_t)n, rest);
+}
+
+/* The subject is a folder itself: it ended in ".", ".." or at a root. */
+static int end_at_folder(struct walk *w, const char *last, struct aw_place *ret)
+{
+	ret->parent = aw_take_fd(&w->cur);
+	ret->object = fcntl(ret->parent, F_DUPFD_CLOEXEC, 0);
+	snprintf(ret->last, sizeof(ret->last), "%s", last);
+	ret->len = aw_place_own_name(ret->object, ret->name, sizeof(ret->name));
+	return ret->object < 0 || fstat(ret->object, &ret->st) < 0 ? errno : 0;
+}
+
+/* A link of /proc led straight to it: it may have no folder, and no name either. */
+static int end_at_jump(int jump, struct aw_place *ret)
+{
+	ret->object = jump;
+	ret->last[0] = '\0';
+	ret->magic = true;
+	ret->len = aw_place_own_name(jump, ret->name, sizeof(ret->name));
+	return fstat(jump, &ret->st) < 0 ? errno : 0;
+}
+
+/* The last component, which is no link to be followed; takes the object over. */
+static int end_here(struct walk *w, const char *name, const char *slashes, int *object,
+	const struct stat *st, struct aw_place *ret)
+{
+	size_t len = aw_place_own_name(w->cur, ret->name, sizeof(ret->name));
+
+	if (!len || ret->name[0] != '/')
+		return ENOENT;
+	if (len == 1)
+		len = 0;
+	if (len + 1 + strlen(name) >= sizeof(ret->name))
+		return ENAMETOOLONG;
+	ret->len = len + (size_t)sprintf(ret->name + len, "/%s", name);
+	snprintf(ret->last, sizeof(ret->last), "%s%s", name, slashes);
+	ret->parent = aw_take_fd(&w->cur);
+	ret->object = aw_take_fd(object);
+	ret->magic = w->magic;
+	if (ret->object < 0)
+		return 0;
+	ret->st = *st;
+	return S_ISCHR(st->st_mode) ? aw_place_own_tty(w->target, ret) : 0;
+}
+
+/* One component. -1: go on; else the walk is over with that errno (0: done). */
+static int step(struct walk *w, bool follow, struct aw_place *ret)
+{
+	char name[NAME_MAX + 1], rest[sizeof(w->rest)];
+	const char *next;
+	size_t len = component(w->rest, &next);
+	AW_CLOSE int object = -1;
+	bool last = !*next, slashes = last && w->rest[len];
+	int jump = -1, err;
+	struct stat st;
+
+	if (len > NAME_MAX)
+		return ENAMETOOLONG;
+	memcpy(name, w->rest, len);
+	name[len] = '\0';
+	memcpy(rest, next, strlen(next) + 1);
+	if (is_dots(name, len)) {
+		if (len == 2 && (err = go_up(w)))
+			return err;
+		if (last)
+			return end_at_folder(w, name, ret);
+		memcpy(w->rest, rest, strlen(rest) + 1);
+		return -1;
+	}
+	object = openat(w->cur, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (object < 0)
+		return last && errno == ENOENT ? end_here(w, name, slashes ? "/" : "",
+							 &object, NULL, ret)
+					       : errno;
+	if (fstat(object, &st) < 0)
+		return errno;
+	if (w->resolve & RESOLVE_NO_XDEV && st.st_dev != w->start.st_dev)
+		return EXDEV;
+	if (!S_ISLNK(st.st_mode) || (last && !follow)) {
+		if (last)
+			return end_here(w, name, slashes ? "/" : "", &object, &st, ret);
+		memcpy(w->rest, rest, strlen(rest) + 1);
+		err = go_to(w, aw_take_fd(&object));
+		return err ? err : -1;
+	}
+	err = at_link(w, object, &st, name, slashes ? "." : rest, &jump);
+	if (err) {
+		aw_cleanup_close(&jump);
+		return err;
+	}
+	if (jump < 0)
+		return -1;
+	if (last && !slashes)
+		return end_at_jump(jump, ret);
+	memcpy(w->rest, slashes ? "." : rest, slashes ? 2 : strlen(rest) + 1);
+	err = go_to(w, jump);
+	return err ? err : -1;
+}
+
+static int walk(struct walk *w, bool follow, struct aw_place *ret)
+{
+	int err = -1;
+
+	while (err < 0) {
+		if (!w->rest[0])
+			return end_at_folder(w, ".", ret);
+		err = step(w, follow, ret);
+	}
+	return err;
+}
+
+/* Where the path starts and what "/" is. */
+static int set_out(struct walk *w, const struct aw_walk_wish *wish, const char *path)
+{
+	bool in_root = wish->resolve & RESOLVE_IN_ROOT;
+
+	w->root =
+		in_root ? open_descriptor(w->target, wish->dir) : open_root(w->target);
+	if (w->root < 0)
+		return errno == ENOENT ? EBADF : errno;
+	if (path[0] == '/' || in_root) {
+		if (path[0] == '/' && wish->resolve & RESOLVE_BENEATH)
+			return EXDEV;
+		w->cur = fcntl(w->root, F_DUPFD_CLOEXEC, 0);
+	} else {
+		w->cur = open_descriptor(w->target, wish->dir);
+	}
+	if (w->cur < 0)
+		return errno == ENOENT ? EBADF : errno;
+	if (fstat(w->cur, &w->start) < 0)
+		return errno;
+	if (path[0] != '/' && !S_ISDIR(w->start.st_mode))
+		return ENOTDIR;
+	snprintf(w->rest, sizeof(w->rest), "%s", path + strspn(path, "/"));
+	return 0;
+}
+
+/*
+ * Most paths have no symbolic link and no "..": then the kernel walks all but the last
+ * component at once.  1: this is not such a path.
+ */
+static int without_links(struct walk *w, bool follow, struct aw_place *ret)
+{
+	char *text = w->rest, *cut = strrchr(text, '/');
+	bool plain_last = cut && cut[1];
+	AW_CLOSE int folder = -1;
+	int err;
+
+	if (w->resolve || !plain_last || strstr(text, ".."))
+		return 1;
+	*cut = '\0';
+	folder = open_how(w->cur, text, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+	err = folder < 0 ? errno : 0;
+	*cut = '/';
+	if (err == ELOOP)
+		return 1;
+	if (err)
+		return err;
+	if (in_proc(folder)) /* /proc/self is a link only sometimes */
+		return 1;
+	memmove(text, cut + 1, strlen(cut + 1) + 1);
+	err = go_to(w, aw_take_fd(&folder));
+	return err ? err : walk(w, follow, ret);
+}
+
+int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
+	const struct aw_walk_wish *wish, const char *path, struct aw_place *ret)
+{
+	struct walk w = {.watch = watch,
+		.target = target,
+		.resolve = wish->resolve,
+		.root = -1,
+		.cur = -1};
+	int err;
+
+	ret->parent = ret->object = -1;
+	ret->magic = false;
+	ret->len = 0;
+	err = *path ? set_out(&w, wish, path) : ENOENT;
+	if (!err) {
+		err = without_links(&w, wish->follow, ret);
+		if (err == 1)
+			err = walk(&w, wish->follow, ret);
+	}
+	aw_cleanup_close(&w.root);
+	aw_cleanup_close(&w.cur);
+	if (err)
+		aw_place_release(ret);
+	return err;
+}
+
+int aw_place_of_descriptor(const struct aw_target *target, int fd, struct aw_place *ret)
+{
+	int object = open_descriptor(target, fd);
+
+	ret->parent = ret->object = -1;
+	if (object < 0)
+		return errno == ENOENT ? EBADF : errno;
+	return end_at_jump(object, ret);
+}

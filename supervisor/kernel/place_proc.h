@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * place_proc.h - names whose meaning depends on who asks: /proc/self, the links below
+ * /proc/PID, /dev/tty (proc(5), tty(4)).  For place.c alone.
+ */
+#ifndef AW_SUPERVISOR_KERNEL_PLACE_PROC_H
+#define AW_SUPERVISOR_KERNEL_PLACE_PROC_H
+
+#include "supervisor/kernel/place.h"
+
+/*
+ * A link `name` in the folder `dir` of a proc file system, as the target would follow
+ * it.  Either its text is put into text, or *ret_jump (owned by the caller) is what it
+ * leads to.  Links of processes that are not of the session are refused: EACCES.
+ */
+int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, int dir,
+	const char *name, char *text, size_t size, int *ret_jump);
+
+/* /dev/tty becomes the target's terminal; ENXIO when it has none. Else nothing. */
+int aw_place_own_tty(const struct aw_target *target, struct aw_place *place);
+
+/* The user id that file permissions are checked with in this thread. */
+uid_t aw_place_fsuid(void);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * held.c - every call that is watched in mode enforce alone, made once: a line a call.
+ *
+ *   held OUTSIDE    OUTSIDE is the pid of a process that is not of the session
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "policy/calls.h"
+#include "policy/numbers.h"
+
+static pid_t outside, child;
+static char byte;
+static struct iovec one = {&byte, 1};
+
+static void tell(const char *name, const char *what, long result)
+{
+	printf("%s %s %s\n", name, what, result < 0 ? strerrorname_np(errno) : "ok");
+}
+
+static int pidfd_of(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* Something that changes nothing, done to another process. */
+static long touch(const char *name, long nr, pid_t whom)
+{
+	siginfo_t info = {.si_signo = 0, .si_code = SI_QUEUE};
+
+	if (strcmp(name, "tgkill") == 0)
+		return syscall(nr, whom, whom, 0);
+	if (strcmp(name, "rt_sigqueueinfo") == 0)
+		return syscall(nr, whom, 0, &info);
+	if (strcmp(name, "rt_tgsigqueueinfo") == 0)
+		return syscall(nr, whom, whom, 0, &info);
+	if (strcmp(name, "pidfd_send_signal") == 0)
+		return syscall(nr, pidfd_of(whom), 0, NULL, 0);
+	if (strcmp(name, "pidfd_getfd") == 0)
+		return syscall(nr, pidfd_of(whom), 0, 0);
+	if (strcmp(name, "ptrace") == 0)
+		return syscall(nr, PTRACE_SEIZE, whom, 0, 0);
+	if (strncmp(name, "process_vm", 10) == 0) {
+		/* the child's memory is laid out as ours is; nothing is there outside
+		 */
+		return syscall(nr, whom, &one, 1, &one, 1, 0);
+	}
+	return syscall(nr, whom, 0);
+}
+
+/* The arguments say "as it is", so that the rest of this program is not changed. */
+static long rights(const char *name, long nr)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[2];
+	gid_t groups[64];
+	int count;
+
+	if (strcmp(name, "setgroups") == 0) {
+		count = getgroups(64, groups);
+		return count < 0 ? -1 : syscall(nr, count, groups);
+	}
+	if (strcmp(name, "capset") == 0) {
+		syscall(SYS_capget, &head, data);
+		return syscall(nr, &head, data);
+	}
+	if (strncmp(name, "setfs", 5) == 0)
+		return syscall(nr, -1) >= 0 ? 0 : -1;
+	if (strcmp(name, "setuid") == 0)
+		return syscall(nr, geteuid());
+	if (strcmp(name, "setgid") == 0)
+		return syscall(nr, getegid());
+	return syscall(nr, -1, -1, -1);
+}
+
+static long another_socket(int family)
+{
+	return socket(family, SOCK_DGRAM, 0);
+}
+
+static void held(const char *name, enum aw_effect effect, long nr)
+{
+	switch (effect) {
+	case AW_FX_SOCKET:
+		tell(name, "inet", another_socket(AF_INET));
+		tell(name, "other", another_socket(AF_ALG));
+		break;
+	case AW_FX_KIN:
+		tell(name, "inside", touch(name, nr, child));
+		tell(name, "outside", touch(name, nr, outside));
+		break;
+	case AW_FX_UMASK:
+		tell(name, "own", syscall(nr, 022));
+		break;
+	case AW_FX_RIGHTS:
+		tell(name, "own", rights(name, nr));
+		break;
+	case AW_FX_IOCTL:
+		tell(name, "FIONREAD",
+			ioctl(open("/dev/null", O_RDONLY), TCGETS, &byte));
+		tell(name, "TIOCSTI", ioctl(open("/dev/null", O_RDWR), TIOCSTI, &byte));
+		tell(name, "TIOCLINUX",
+			ioctl(open("/dev/null", O_RDWR), TIOCLINUX, &byte));
+		break;
+	case AW_FX_CLONE3:
+		tell(name, "size", syscall(nr, NULL, 1));
+		break;
+	default:
+		tell(name, "any",
+			nr < 0 ? (errno = ENOSYS, -1)
+			       : syscall(nr, -1, NULL, 0, 0, 0, 0));
+		break;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	outside = argc > 1 ? atoi(argv[1]) : 1;
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+#define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \
+	if (AW_FX_##effect >= AW_FX_HELD)                                              \
+		held(#name, AW_FX_##effect, __NR_##name);
+#include "policy/calls.def"
+	tell("unshare", "fs", unshare(CLONE_FS));
+	tell("unshare", "user", unshare(CLONE_NEWUSER));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return 0;
+}

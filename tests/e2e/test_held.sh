@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_held.sh - calls that are watched in mode enforce alone, each refused and let go on.
+#
+# The program goes over the rows of the table, so a new one is here by itself.
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+compile held "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -I"$root" -O1 "$root/tests/e2e/held.c" ||
+	{ fail 'held.c compiles' "$(cat "$tmp/compile.log")"; done_testing; }
+held=$compiled
+sleep 600 &
+outside=$!
+at_end "kill $outside"
+mkdir "$tmp/work"
+cd "$tmp/work" || exit 1
+cat >"$tmp/policy.yaml" <<-'END'
+	version: 1
+	mode: enforce
+	runner: exec
+	filesystem: {default: read-only, write: ["$WORKSPACE"]}
+	network: {default: deny}
+END
+
+"$held" $outside >"$tmp/bare"
+"$AGENTWATCH" run --quiet -- "$held" $outside >"$tmp/audit"
+same "$tmp/bare" "$tmp/audit" 'audit: none of these calls is changed'
+
+for engine in hybrid kernel; do
+	"$AGENTWATCH" run --quiet --engine $engine --log "$tmp/log" --policy "$tmp/policy.yaml" -- "$held" $outside >"$tmp/enforce"
+	while read -r name what result; do
+		bare=$(awk -v n="$name" -v w="$what" '$1 == n && $2 == w { print $3 }' "$tmp/bare")
+		case $what in
+		other) is EACCES "$engine: $name: a family that no rule can name is refused" "$result" ;;
+		outside) is EPERM "$engine: $name: a process that is not of the session is out of reach" "$result" ;;
+		any | user | TIOC*) is EPERM "$engine: $name $what is refused" "$result" ;;
+		size) is ENOSYS "$engine: $name is not there" "$result" ;;
+		*) is "$bare" "$engine: $name $what is as without a watch" "$result" ;;
+		esac
+	done <"$tmp/enforce"
+	ok "$engine: a refusal is in the log" grep -q '"event":"warning".*bpf' "$tmp/log"
+	is "$(wc -l <"$tmp/bare")" "$engine: every call was answered" "$(wc -l <"$tmp/enforce")"
+done
+ok 'the process outside is still there' kill -0 $outside
+done_testing

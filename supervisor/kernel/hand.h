@@ -61,7 +61,8 @@ struct aw_waiting {
 	struct aw_watch *watch;
 	uint64_t id;
 	struct aw_target target;
-	int fd; /* owned: the object or socket */
+	int fd;	    /* owned: the object or socket */
+	int second; /* owned: what the address speaks of, or -1 */
 	uint64_t flags, mode;
 	bool as_descriptor;
 	long (*work)(struct aw_waiting *waiting);

@@ -144,13 +144,12 @@ static void connect_it(
 		aw_hand_answer(call, -ENOENT);
 		return;
 	}
-	/* a socket file's server is on this machine, but may let us wait all the same
-	 */
-	if (!(fcntl(*fd, F_GETFL) & O_NONBLOCK) && address->any.family &&
-		address->place.object < 0) {
+	/* a server far away, or one with a full queue, may let us wait */
+	if (!(fcntl(*fd, F_GETFL) & O_NONBLOCK) && address->any.family) {
 		waiting.address_len = address->len;
 		memcpy(waiting.address, &address->any, address->len);
 		waiting.fd = aw_take_fd(fd);
+		waiting.second = aw_take_fd(&address->place.object);
 		aw_hand_wait(call, &waiting);
 		return;
 	}

@@ -128,12 +128,28 @@ static void wait_for_it(
 		.id = call->id,
 		.target = call->target,
 		.fd = aw_take_fd(&place->object),
+		.second = -1,
 		.flags = wish->flags,
 		.mode = wish->mode,
 		.as_descriptor = true,
 		.work = open_waiting};
 
 	aw_hand_wait(call, &waiting);
+}
+
+/* O_NOFOLLOW stays visible in F_GETFL, so it is opened by name, then compared. */
+static int open_named(const struct aw_place *place, const struct wish *wish)
+{
+	AW_CLOSE int fd = issue(place->parent, place->last, wish, O_CREAT | O_EXCL);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && st.st_dev == place->st.st_dev &&
+		st.st_ino == place->st.st_ino)
+		return aw_take_fd(&fd);
+	errno = ESTALE; /* exchanged meanwhile: look again */
+	return -1;
 }
 
 /* What is there already. */
@@ -149,13 +165,11 @@ static int open_existing(const struct aw_place *place, const struct wish *wish)
 	}
 	/* "file/", and O_CREAT on a folder, are for the kernel to refuse */
 	if (place->parent >= 0 &&
-		(strchr(place->last, '/') ||
-			(wish->flags & O_CREAT && S_ISDIR(place->st.st_mode))))
-		return issue(place->parent, place->last,
-			&(struct wish){.flags = wish->flags | O_NOFOLLOW,
-				.mode = wish->mode,
-				.strict = wish->strict},
-			O_EXCL | O_TRUNC);
+		(S_ISDIR(place->st.st_mode) ? wish->flags & O_CREAT
+					    : strchr(place->last, '/') != NULL))
+		return issue(place->parent, place->last, wish, O_EXCL | O_TRUNC);
+	if (wish->flags & O_NOFOLLOW && !(wish->flags & O_TRUNC) && place->parent >= 0)
+		return open_named(place, wish);
 	return open_again(place->object, wish);
 }
 
@@ -209,7 +223,8 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 		aw_persona_drop();
 	}
 	aw_place_release(&place);
-	if (made && err == EEXIST && !(wish->flags & O_EXCL) && again)
+	if (again &&
+		(err == ESTALE || (made && err == EEXIST && !(wish->flags & O_EXCL))))
 		return true;
 	if (err)
 		aw_hand_answer(call, -err);

@@ -226,12 +226,14 @@ static bool wait_for_room(
 		.target = call->target,
 		.flags = flags,
 		.address_len = m->name ? m->address.len : 0,
+		.second = -1,
 		.work = send_waiting};
 
 	if (m->control_len || flags & MSG_DONTWAIT || fcntl(*fd, F_GETFL) & O_NONBLOCK)
 		return false;
 	memcpy(waiting.address, &m->address.any, waiting.address_len);
 	waiting.fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
+	waiting.second = aw_take_fd(&m->address.place.object);
 	waiting.data = aw_take_ptr(&m->data);
 	waiting.len = m->len;
 	aw_hand_wait(call, &waiting);
@@ -257,6 +259,10 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	err = aw_persona_take(call->watch, &call->target);
 	if (err)
 		return -err;
+	if (alone && flags & MSG_FASTOPEN && wait_for_room(call, fd, m, flags)) {
+		aw_persona_drop();
+		return 0;
+	}
 	result = send_ours(*fd, &m->address.any, m->name ? m->address.len : 0, m->data,
 		m->len, m->control, m->control_len, (int)flags | MSG_DONTWAIT);
 	err = errno;

@@ -134,6 +134,8 @@ static void *wait_for(void *arg)
 	else
 		respond(&w->call, result, err);
 	close(w->call.fd);
+	if (w->call.second >= 0)
+		close(w->call.second);
 	free(w->call.data);
 	free(w);
 	return NULL;
@@ -176,6 +178,8 @@ void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting)
 		return;
 	}
 	close(waiting->fd);
+	if (waiting->second >= 0)
+		close(waiting->second);
 	free(waiting->data);
 	free(w);
 	aw_hand_answer(call, -err);

@@ -64,7 +64,8 @@ core()
 	logged '... is logged' '.event == "call" and .path == "/no/such/file"'
 	as_bare 'env -i in a row of shells' env -i /bin/sh -c "env -i /bin/sh -c 'env -i $bin_opener /etc/hostname; exit 3'"
 	logged '... is logged' ".event == \"call\" and .path == \"/etc/hostname\" and (.exe | endswith(\"opener\"))"
-	as_bare 'sixteen descriptors, all used' "$bin_full" 
+	# done on behalf, a name is looked up before the table of descriptors is
+	as_bare 'sixteen descriptors, all used' "$bin_full" ${label:+there}
 	as_bare 'a filter of its own that lets openat pass only' "$bin_filter" prctl
 	as_bare 'the same by seccomp(2)' "$bin_filter" seccomp
 	as_bare 'and it still kills' "$bin_filter" prctl kill

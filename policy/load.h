@@ -33,6 +33,7 @@ struct aw_policy_source {
 /* Values for $WORKSPACE and friends; NULL means unknown, its use is an error. */
 struct aw_policy_variables {
 	const char *workspace, *home, *user, *tmpdir, *agentwatch_dir;
+	const char *instance; /* no variable: a folder that may be written to */
 };
 
 /* One mistake or warning: "file:line:column: text". */

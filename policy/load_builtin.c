@@ -42,6 +42,23 @@ static void add(struct aw_loader *l, enum aw_stratum stratum, const char *text,
 	l->source = source;
 }
 
+/* A folder of the command's own, whatever signs its name has. */
+static void add_folder(struct aw_loader *l, const char *folder)
+{
+	char text[2 * 4096];
+	size_t to = 0;
+	int s;
+
+	for (; *folder && to < sizeof(text) - 2; folder++) {
+		if (strchr("*?[]\\$", *folder))
+			text[to++] = '\\';
+		text[to++] = *folder;
+	}
+	text[to] = '\0';
+	for (s = 0; s < AW_STRATA; s++)
+		add(l, (enum aw_stratum)s, text, "/", 1);
+}
+
 /*
  * Built-in entries stand in front of what files say, so that "!" can take them out; an
  * entry's place in its list is its place in the draft.
@@ -82,5 +99,7 @@ void aw_builtin_add(struct aw_loader *l)
 			for (i = 0; devices[i]; i++)
 				add(l, (enum aw_stratum)s, devices[i], "/",
 					(unsigned)i + 3);
+	if (l->variables->instance)
+		add_folder(l, l->variables->instance);
 	to_front(&l->draft, l->draft.count - before);
 }

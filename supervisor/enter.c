@@ -4,7 +4,8 @@
  *
  *   agentwatch-enter FD PATH ARG0 [ARG...]
  *
- * Reads the seccomp filter from the socket FD, installs it, tells the supervisor the
+ * Reads the seccomp filter from the socket FD, and behind a wall the environment and
+ * signals that the command is to have; installs the filter, tells the supervisor the
  * number of the listener's descriptor (it fetches it with pidfd_getfd(2)), waits for
  * one byte and executes PATH.  When that fails, the errno goes back over the socket;
  * when it succeeds, the socket closes by itself.  Small and static, since it runs
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,10 +65,43 @@ static int install(const struct aw_enter_order *order, struct sock_filter *code)
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
+/* What comes after the instructions when the command stands behind a wall. */
+static int read_state(int fd, struct aw_enter_state *ret, char ***ret_env)
+{
+	char *bytes, *at;
+
+	if (read_all(fd, ret, sizeof(*ret)) < 0)
+		return -1;
+	bytes = malloc(ret->env_size + 1);
+	*ret_env = calloc(ret->env_count + 1, sizeof(**ret_env));
+	if (!bytes || !*ret_env || read_all(fd, bytes, ret->env_size) < 0)
+		return -1;
+	at = bytes;
+	for (uint32_t i = 0; i < ret->env_count && at < bytes + ret->env_size; i++) {
+		(*ret_env)[i] = at;
+		at += strlen(at) + 1;
+	}
+	return 0;
+}
+
+/* The wall's program had all signals blocked and none ignored. */
+static void restore_signals(const struct aw_enter_state *state)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	for (int n = 1; n <= 64; n++)
+		if (state->ignored & (UINT64_C(1) << (n - 1)))
+			sigaction(n, &ignore, NULL);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &state->blocked, NULL,
+		sizeof(state->blocked));
+}
+
 int main(int argc, char **argv)
 {
 	static struct sock_filter code[AW_ENTER_FILTER_MAX];
 	struct aw_enter_order order;
+	struct aw_enter_state state;
+	char **env = environ;
 	int fd, listener;
 	char go;
 
@@ -76,7 +111,8 @@ int main(int argc, char **argv)
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	if (read_all(fd, &order, sizeof(order)) < 0 ||
 		order.count > AW_ENTER_FILTER_MAX ||
-		read_all(fd, code, order.count * sizeof(code[0])) < 0)
+		read_all(fd, code, order.count * sizeof(code[0])) < 0 ||
+		(order.behind_wall && read_state(fd, &state, &env) < 0))
 		return AW_ENTER_FAILED;
 	if (order.count) {
 		listener = install(&order, code);
@@ -88,7 +124,14 @@ int main(int argc, char **argv)
 		if (read_all(fd, &go, 1) < 0)
 			return AW_ENTER_FAILED;
 		close(listener);
+	} else if (order.behind_wall) {
+		tell(fd, AW_ENTER_READY, 0);
+		if (read_all(fd, &go, 1) < 0)
+			return AW_ENTER_FAILED;
 	}
+	if (order.behind_wall)
+		restore_signals(&state);
+	environ = env;
 	execv(argv[2], argv + 3);
 	if (errno == ENOEXEC) { /* as execvp(3) does: a script without a first line */
 		argv[1] = (char *)"sh";

@@ -72,6 +72,31 @@ static bool keep(const struct aw_policy *policy, const char *entry)
 	       aw_policy_keeps_variable(policy, name);
 }
 
+/* HOME and its kin in the folder that is the command's own. */
+static bool redirect(const struct aw_run *run, struct vector *v)
+{
+	static const struct {
+		const char *name, *folder;
+	} folders[] = {
+		{"HOME", "/home"},
+		{"TMPDIR", "/tmp"},
+		{"XDG_CONFIG_HOME", "/config"},
+		{"XDG_CACHE_HOME", "/cache"},
+		{"XDG_STATE_HOME", "/state"},
+	};
+	bool ok = true;
+
+	for (size_t i = 0;
+		ok && run->instance && i < sizeof(folders) / sizeof(folders[0]); i++) {
+		AW_FREE char *path = NULL;
+
+		if (asprintf(&path, "%s%s", run->instance, folders[i].folder) < 0)
+			return false;
+		ok = put(v, folders[i].name, text_of(folders[i].name, path, NULL));
+	}
+	return ok;
+}
+
 static bool add_shim(const struct aw_run *run, struct vector *v)
 {
 	const char *old = NULL;
@@ -100,6 +125,7 @@ char **aw_run_environment(const struct aw_run *run, struct aw_error *err)
 	for (char **e = environ; ok && *e; e++)
 		if (keep(policy, *e))
 			ok = push(&v, strdup(*e));
+	ok = ok && redirect(run, &v); /* what the policy sets comes after */
 	for (size_t i = 0; ok && i < policy->environment.set_count; i++) {
 		const struct aw_setting *s = &policy->environment.set[i];
 

@@ -22,39 +22,23 @@
 #include <unistd.h>
 
 #include "supervisor/descend.h"
+#include "supervisor/proc.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
 
 struct front {
 	struct aw_run *run;
 	int news, signals;
-	pid_t service, command;
+	pid_t service, command, waited;
 	int listener;
 	int status; /* for run; -1: not known yet */
 };
 
 static void send_news(const struct front *front, int kind, int value)
 {
-	struct aw_news news = {kind, value};
+	struct aw_news news = {kind, value, 0};
 
 	send(front->news, &news, sizeof(news), MSG_NOSIGNAL);
-}
-
-/* "T" in /proc/PID/stat: the command is stopped at this moment. */
-static bool is_stopped(pid_t pid)
-{
-	char path[64], text[512], *at;
-	FILE *file;
-	bool stopped = false;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (fgets(text, sizeof(text), file) && (at = strrchr(text, ')')))
-		stopped = at[1] == ' ' && (at[2] == 'T' || at[2] == 't');
-	fclose(file);
-	return stopped;
 }
 
 /* One message of the service's; false: there is none any more. */
@@ -79,11 +63,12 @@ static bool read_news(struct front *front)
 		return false;
 	if (c && c->cmsg_type == SCM_RIGHTS)
 		memcpy(&front->listener, CMSG_DATA(c), sizeof(int));
-	if (news.kind == AW_NEWS_STARTED)
+	if (news.kind == AW_NEWS_STARTED) {
 		front->command = news.value;
-	else if (news.kind == AW_NEWS_ENDED)
+		front->waited = news.waited;
+	} else if (news.kind == AW_NEWS_ENDED)
 		front->status = news.value;
-	else if (news.kind == AW_NEWS_STOPPED && is_stopped(front->command))
+	else if (news.kind == AW_NEWS_STOPPED && aw_proc_stopped(front->command))
 		raise(SIGSTOP); /* so that the caller's shell sees a stopped job */
 	return true;
 }
@@ -150,7 +135,7 @@ static int keep(struct front *front)
 		else if (front->listener < 0)
 			poll(NULL, 0, 20);
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-			if (pid == front->command)
+			if (pid == front->waited)
 				ret = status_of(status);
 		if (pid < 0 && errno == ECHILD && ret < 0)
 			ret = AW_RUN_FAILED;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,35 +22,135 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
+static size_t length_of(char *const *vector)
+{
+	size_t count = 0;
+
+	while (vector && vector[count])
+		count++;
+	return count;
+}
+
+/*
+ * The wall's program gets nothing of the command's: no shim, no secrets, and no signal
+ * stops or ends it before the command has had it.
+ */
+static void become_wall(const struct aw_wall *wall, char **argv)
+{
+	char *env[] = {(char *)"PATH=/usr/bin:/bin:/usr/sbin:/sbin", NULL};
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	sigset_t all;
+
+	for (size_t i = 0; i < wall->fd_count; i++)
+		fcntl(wall->fds[i], F_SETFD, 0);
+	for (int n = 1; n < NSIG; n++)
+		sigaction(n, &usual, NULL);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	execve(argv[0], argv, env);
+	_exit(AW_RUN_FAILED);
+}
+
 /* In the child: as if the caller had started it, but for the environment. */
 static void become_enter(const struct aw_run *run, int fd, char **env)
 {
-	size_t count = 0;
+	size_t walls = length_of(run->wall.prefix), count = length_of(run->command);
 	char number[16];
-	char **argv;
+	char **argv = calloc(walls + count + 4, sizeof(*argv)), **at = argv;
 
-	while (run->command[count])
-		count++;
-	argv = calloc(count + 4, sizeof(*argv));
 	if (!argv)
 		_exit(AW_RUN_FAILED);
 	snprintf(number, sizeof(number), "%d", fd);
-	argv[0] = (char *)"agentwatch-enter";
-	argv[1] = number;
-	argv[2] = run->program;
-	memcpy(argv + 3, run->command, count * sizeof(*argv));
+	for (size_t i = 0; i < walls; i++)
+		*at++ = run->wall.prefix[i];
+	*at++ = walls ? run->enter : (char *)"agentwatch-enter";
+	*at++ = number;
+	*at++ = run->program;
+	memcpy(at, run->command, count * sizeof(*argv));
 	setpgid(0, run->front_group);
 	setrlimit(RLIMIT_NOFILE, &run->files);
 	fcntl(fd, F_SETFD, 0);
 	prctl(PR_SET_PDEATHSIG, 0);
+	if (walls)
+		become_wall(&run->wall, argv);
 	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 	execve(run->enter, argv, env);
 	_exit(AW_RUN_FAILED);
 }
 
-static int send_order(const struct aw_run *run, int fd, struct aw_error *err)
+static uint64_t bits_of(const sigset_t *set)
 {
-	struct aw_enter_order order = {.count = 0};
+	uint64_t bits = 0;
+
+	for (int n = 1; n <= 64; n++)
+		if (sigismember(set, n) == 1)
+			bits |= UINT64_C(1) << (n - 1);
+	return bits;
+}
+
+static uint64_t ignored_signals(void)
+{
+	uint64_t bits = 0;
+
+	for (int n = 1; n <= 64; n++) {
+		struct sigaction now;
+
+		if (sigaction(n, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+			bits |= UINT64_C(1) << (n - 1);
+	}
+	return bits;
+}
+
+/* A stream socket's buffer may be smaller than an environment. */
+static bool write_all(int fd, const void *from, size_t len)
+{
+	const char *at = from;
+
+	while (len) {
+		ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool send_state(const struct aw_run *run, int fd, char *const *env)
+{
+	struct aw_enter_state state = {.blocked = bits_of(&run->mask),
+		.ignored = ignored_signals(),
+		.env_count = (uint32_t)length_of(env)};
+
+	for (size_t i = 0; env[i]; i++)
+		state.env_size += (uint32_t)strlen(env[i]) + 1;
+	if (!write_all(fd, &state, sizeof(state)))
+		return false;
+	for (size_t i = 0; env[i]; i++)
+		if (!write_all(fd, env[i], strlen(env[i]) + 1))
+			return false;
+	return true;
+}
+
+/* What happened to the program that was started; it has said why on stderr itself. */
+static int wall_failed(const struct aw_run *run, struct aw_error *err)
+{
+	if (!run->wall.prefix)
+		return aw_fail(
+			err, EPIPE, "%s ended before it had done anything", run->enter);
+	return aw_fail(err, EPIPE,
+		"%s could not build the wall (its own message stands above; the "
+		"session's plan.txt has its command line); nothing was started",
+		run->wall.runner->name);
+}
+
+static int send_order(
+	const struct aw_run *run, int fd, char *const *env, struct aw_error *err)
+{
+	struct aw_enter_order order = {.behind_wall = run->wall.prefix != NULL};
 	struct aw_filter filter;
 	size_t size;
 
@@ -68,20 +169,37 @@ static int send_order(const struct aw_run *run, int fd, struct aw_error *err)
 			run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
 	}
 	size = order.count * sizeof(filter.code[0]);
-	if (write(fd, &order, sizeof(order)) != sizeof(order) ||
-		(size && write(fd, filter.code, size) != (ssize_t)size))
-		return aw_fail(
-			err, errno, "talking to %s: %s", run->enter, strerror(errno));
+	if (!write_all(fd, &order, sizeof(order)) ||
+		!write_all(fd, filter.code, size) ||
+		(order.behind_wall && !send_state(run, fd, env)))
+		return wall_failed(run, err);
 	return 0;
 }
 
-static bool read_report(int fd, struct aw_enter_report *ret)
+/* A report, and who sent it: the kernel knows, whatever pid namespace that is in. */
+static bool read_report(int fd, struct aw_enter_report *ret, pid_t *ret_pid)
 {
+	union {
+		char bytes[CMSG_SPACE(sizeof(struct ucred))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = {ret, sizeof(*ret)};
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control)};
+	struct cmsghdr *c;
+	struct ucred who;
 	ssize_t n;
 
 	do
-		n = read(fd, ret, sizeof(*ret));
+		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+		memcpy(&who, CMSG_DATA(c), sizeof(who));
+		*ret_pid = who.pid;
+	}
 	return n == sizeof(*ret);
 }
 
@@ -124,18 +242,19 @@ static int receive_listener(
 	struct aw_enter_report report;
 
 	ret->listener = -1;
-	if (run->engine == AW_PRELOAD)
+	if (run->engine == AW_PRELOAD && !run->wall.prefix)
 		return 0;
-	if (!read_report(ret->socket, &report))
-		return aw_fail(
-			err, EPIPE, "%s ended before it had done anything", run->enter);
+	if (!read_report(ret->socket, &report, &ret->command))
+		return wall_failed(run, err);
+	if (report.step == AW_ENTER_READY)
+		return 0;
 	if (report.step != AW_ENTER_LISTENER)
 		return aw_fail(err, report.value,
 			"installing the seccomp filter: %s; --engine preload does "
 			"without",
 			strerror(report.value));
-	ret->listener = fetch_listener(ret->pid, report.value, err);
-	ret->no_new_privs = has_no_new_privs(ret->pid);
+	ret->listener = fetch_listener(ret->command, report.value, err);
+	ret->no_new_privs = has_no_new_privs(ret->command);
 	return ret->listener < 0 ? -1 : 0;
 }
 
@@ -149,7 +268,7 @@ static void free_vector(char **vector)
 int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error *err)
 {
 	char **env = aw_run_environment(run, err);
-	int pair[2];
+	int pair[2], on = 1, failed;
 
 	if (!env)
 		return -1;
@@ -157,18 +276,21 @@ int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error
 		free_vector(env);
 		return aw_fail(err, errno, "socketpair: %s", strerror(errno));
 	}
+	setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
 	*ret = (struct aw_launched){.socket = pair[0], .listener = -1};
 	ret->pid = fork();
 	if (ret->pid == 0) {
 		close(pair[0]);
 		become_enter(run, pair[1], env);
 	}
-	free_vector(env);
+	ret->command = ret->pid;
 	close(pair[1]);
+	failed = ret->pid < 0 ? aw_fail(err, errno, "fork: %s", strerror(errno))
+			      : send_order(run, ret->socket, env, err);
+	free_vector(env);
 	if (ret->pid < 0)
-		return aw_fail(err, errno, "fork: %s", strerror(errno));
-	if (send_order(run, ret->socket, err) < 0 ||
-		receive_listener(run, ret, err) < 0) {
+		return -1;
+	if (failed || receive_listener(run, ret, err) < 0) {
 		kill(ret->pid, SIGKILL);
 		waitpid(ret->pid, NULL, 0);
 		return -1;
@@ -180,12 +302,15 @@ int aw_launch_go(
 	const struct aw_run *run, struct aw_launched *launched, struct aw_error *err)
 {
 	struct aw_enter_report report;
+	pid_t sender;
 	bool failed;
 
-	if (launched->listener >= 0 && write(launched->socket, "", 1) != 1)
+	if ((launched->listener >= 0 || run->wall.prefix) &&
+		write(launched->socket, "", 1) != 1)
 		return aw_fail(err, errno, "starting the command: %s", strerror(errno)),
 		       AW_RUN_FAILED;
-	failed = read_report(launched->socket, &report); /* end of file: it runs */
+	/* end of file: it runs */
+	failed = read_report(launched->socket, &report, &sender);
 	close(launched->socket);
 	launched->socket = -1;
 	if (!failed)

@@ -118,6 +118,32 @@ bool aw_proc_has_our_view(pid_t pid)
 	       strcmp(ours, theirs) == 0;
 }
 
+bool aw_proc_stopped(pid_t pid)
+{
+	char path[64], text[512], *at;
+	AW_FCLOSE FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(text, sizeof(text), file) || !(at = strrchr(text, ')')))
+		return false;
+	return at[1] == ' ' && (at[2] == 'T' || at[2] == 't');
+}
+
+pid_t aw_proc_inner_pid(pid_t pid)
+{
+	char path[64], line[512];
+	AW_FCLOSE FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, "NSpid:", 6) == 0)
+			return atoi(
+				strrchr(line, '\t') + 1); /* the innermost is last */
+	return 0;
+}
+
 bool aw_proc_maps_session(pid_t pid)
 {
 	char path[64], line[512];

@@ -12,6 +12,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/commands.h"
+#include "supervisor/find.h"
 #include "supervisor/folders.h"
 #include "supervisor/say.h"
 
@@ -47,43 +48,6 @@ static const struct aw_option options[] = {
 		"let processes that outlive the command go on, still watched"},
 };
 
-/* Every runner that the policy language knows; requirements of names, not of presence.
- */
-static const char *const runners[] = {"exec", "landlock", "bwrap", "firejail", "docker",
-	"podman", "user", "sandbox-exec", "restricted-token"};
-
-static int check_runner(struct aw_run *run, const char *name, struct aw_error *err)
-{
-	const char *missing =
-		run->options.on_missing_runner	 ? run->options.on_missing_runner
-		: run->policy.on_missing_runner	 ? run->policy.on_missing_runner
-		: run->policy.mode == AW_ENFORCE ? "fail"
-						 : "exec";
-	bool known = false;
-
-	if (!name || strcmp(name, "exec") == 0)
-		return 0;
-	for (size_t i = 0; i < sizeof(runners) / sizeof(runners[0]); i++)
-		known |= strcmp(name, runners[i]) == 0;
-	if (!known)
-		return aw_fail(err, EINVAL,
-			"runner '%s' is not known; it is one of exec, landlock, bwrap, "
-			"firejail, "
-			"docker, podman, user, sandbox-exec, restricted-token",
-			name);
-	if (strcmp(missing, "exec") != 0)
-		return aw_fail(err, ENOTSUP,
-			"runner '%s' is not available in this version; use --runner "
-			"exec, or "
-			"--on-missing-runner exec to go on without a wall",
-			name);
-	aw_say("runner '%s' is not available in this version; going on with exec, "
-	       "without a "
-	       "wall",
-		name);
-	return 0;
-}
-
 static int check_strength(const struct aw_run *run, struct aw_error *err)
 {
 	if (!run->options.require)
@@ -94,77 +58,6 @@ static int check_strength(const struct aw_run *run, struct aw_error *err)
 		"started",
 		run->options.require,
 		run->engine == AW_PRELOAD ? "the shim" : "the supervisor (raced)");
-}
-
-/* Beside the program, or where `make install` puts it; NULL when it is in neither. */
-static char *find_part(const char *name)
-{
-	static const char *const places[] = {
-		"", "../lib/agentwatch/", "../libexec/agentwatch/"};
-	char self[4096], *path = NULL, *real;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n <= 0)
-		return NULL;
-	self[n] = '\0';
-	*(strrchr(self, '/') + 1) = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (asprintf(&path, "%s%s%s", self, places[i], name) < 0)
-			return NULL;
-		real = realpath(path, NULL);
-		free(path);
-		if (real)
-			return real;
-	}
-	return NULL;
-}
-
-static bool is_program(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-/* As execvp(3) would find it; 0, AW_RUN_NOT_FOUND or AW_RUN_NOT_EXECUTABLE. */
-static int find_program(const char *name, char **ret, struct aw_error *err)
-{
-	const char *path = getenv("PATH");
-	bool seen = false;
-
-	if (strchr(name, '/')) {
-		*ret = strdup(name);
-		if (access(name, F_OK) == 0)
-			return is_program(name) ? 0
-						: (aw_fail(err, EACCES,
-							   "cannot execute '%s': %s",
-							   name, strerror(EACCES)),
-							  AW_RUN_NOT_EXECUTABLE);
-		aw_fail(err, errno, "command '%s' was not found: %s", name,
-			strerror(errno));
-		return AW_RUN_NOT_FOUND;
-	}
-	for (const char *at = path ? path : "/bin:/usr/bin"; name[0] && at;) {
-		size_t len = strcspn(at, ":");
-		char *candidate = NULL;
-
-		if (asprintf(&candidate, "%.*s/%s", len ? (int)len : 1, len ? at : ".",
-			    name) < 0)
-			break;
-		if (is_program(candidate)) {
-			*ret = candidate;
-			return 0;
-		}
-		seen |= access(candidate, F_OK) == 0;
-		free(candidate);
-		at = at[len] ? at + len + 1 : NULL;
-	}
-	if (seen)
-		return aw_fail(err, EACCES, "cannot execute '%s': %s", name,
-			       strerror(EACCES)),
-		       AW_RUN_NOT_EXECUTABLE;
-	aw_fail(err, ENOENT, "command '%s' was not found in PATH", name);
-	return AW_RUN_NOT_FOUND;
 }
 
 int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
@@ -268,7 +161,7 @@ static int describe_session(struct aw_run *run, struct aw_error *err)
 		.argv = (const char *const *)run->command,
 		.mode = run->policy.mode == AW_ENFORCE ? "enforce" : "audit",
 		.engine = aw_engine_name(run->engine),
-		.runner = "exec",
+		.runner = run->wall.runner->name,
 		.workspace = run->layers.variables.workspace,
 		.log = log,
 	};
@@ -307,18 +200,16 @@ static const char *engine_wanted(const struct aw_run *run)
 /* All that is done before anything is forked. */
 static int prepare(struct aw_run *run, struct aw_error *err)
 {
-	const char *runner;
-
 	err->code = 0;
 	if (aw_run_choose_engine(run, engine_wanted(run), err) < 0)
 		return -1;
 	if (err->code && !run->options.quiet)
 		aw_say("%s", err->text);
-	runner = run->options.runner ? run->options.runner : run->policy.runner;
-	if (check_runner(run, runner, err) < 0 || check_strength(run, err) < 0 ||
+	if (aw_run_choose_wall(run, err) < 0 || check_strength(run, err) < 0 ||
 		aw_session_create(run->options.session, &run->session, err) < 0 ||
-		name_socket(run, err) < 0 || open_log(run, err) < 0 ||
-		describe_session(run, err) < 0 || write_policy_file(run, err) < 0 ||
+		name_socket(run, err) < 0 || aw_run_build_wall(run, err) < 0 ||
+		open_log(run, err) < 0 || describe_session(run, err) < 0 ||
+		write_policy_file(run, err) < 0 ||
 		aw_run_share(run, &run->policy, &run->shared, err) < 0)
 		return -1;
 	return 0;
@@ -355,8 +246,8 @@ static int run_main(int argc, char **argv)
 		return AW_RUN_FAILED;
 	}
 	run.command = argv + first;
-	run.enter = find_part("agentwatch-enter");
-	run.shim = find_part("libagentwatch.so");
+	run.enter = aw_find_part("agentwatch-enter");
+	run.shim = aw_find_part("libagentwatch.so");
 	if (!run.enter) {
 		aw_say("agentwatch-enter is not beside this program; install it again");
 		return AW_RUN_FAILED;
@@ -372,7 +263,7 @@ static int run_main(int argc, char **argv)
 		aw_say("nothing was started, since the policy has mistakes");
 		return AW_RUN_FAILED;
 	}
-	failed = find_program(run.command[0], &run.program, &err);
+	failed = aw_find_program(run.command[0], &run.program, &err);
 	if (failed) {
 		aw_say("%s", err.text);
 		return failed;

@@ -16,13 +16,12 @@
 #include <sys/types.h>
 
 #include "policy/load.h"
+#include "supervisor/find.h"
 #include "supervisor/layers.h"
 #include "supervisor/options.h"
+#include "supervisor/runner/runner.h"
 #include "supervisor/session.h"
 #include "supervisor/watch.h"
-
-/* Exit statuses of run, as env(1) and sudo(8) have them. */
-enum { AW_RUN_FAILED = 125, AW_RUN_NOT_EXECUTABLE = 126, AW_RUN_NOT_FOUND = 127 };
 
 /* What the command line says; strings are borrowed. */
 struct aw_run_options {
@@ -46,6 +45,9 @@ struct aw_run {
 	struct aw_shared shared;
 	char *socket; /* preload engine; owned, or NULL */
 	enum aw_engine engine;
+	struct aw_wall wall;
+	struct aw_plan plan; /* empty without a wall */
+	char *instance;	     /* owned; folder of the redirected HOME, or NULL */
 	int log_fd;
 	bool hybrid_flags; /* WAIT_KILLABLE_RECV is there */
 	pid_t front, front_group;
@@ -65,6 +67,7 @@ enum aw_news_kind {
 
 struct aw_news {
 	int kind, value;
+	pid_t waited; /* with STARTED: the child whose end is the command's */
 };
 
 /*
@@ -79,6 +82,15 @@ int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
 
 /* Choose the engine. */
 int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error *err);
+
+/*
+ * Choose the runner: the one named, or what the mode asks for; falls back to `exec`
+ * only where that is allowed, and says so.
+ */
+int aw_run_choose_wall(struct aw_run *run, struct aw_error *err);
+
+/* Plan and build the wall, and write plan.txt; the session's folder is there. */
+int aw_run_build_wall(struct aw_run *run, struct aw_error *err);
 
 /* The environment for the command: owned array and strings. */
 char **aw_run_environment(const struct aw_run *run, struct aw_error *err);
@@ -95,9 +107,10 @@ int aw_service(struct aw_run *run, int news);
  * notification listener and the command waits for aw_launch_go().
  */
 struct aw_launched {
-	pid_t pid;
-	int socket;   /* to agentwatch-enter; owned */
-	int listener; /* owned, or -1 */
+	pid_t pid;     /* our child: the command, or the wall's program */
+	pid_t command; /* the command itself */
+	int socket;    /* to agentwatch-enter; owned */
+	int listener;  /* owned, or -1 */
 	bool no_new_privs;
 };
 int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error *err);

@@ -19,6 +19,7 @@
 #include "supervisor/descend.h"
 #include "supervisor/kernel/notify.h"
 #include "supervisor/pidfd.h"
+#include "supervisor/proc.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
 
@@ -35,15 +36,16 @@ struct service {
 	struct aw_socket_service *sockets;
 	struct aw_control *control;
 	int news, signals;
-	pid_t command;
-	int status;   /* for run, -1 while the command runs */
-	bool orphans; /* waitpid still has children to wait for */
+	pid_t command, waited; /* waited: our child whose end is the command's */
+	bool stopped;	       /* behind a wall: seen to be */
+	int status;	       /* for run, -1 while the command runs */
+	bool orphans;	       /* waitpid still has children to wait for */
 	bool stopping;
 };
 
 static void tell(struct service *s, int kind, int value, int fd)
 {
-	struct aw_news news = {kind, value};
+	struct aw_news news = {kind, value, s->waited};
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
@@ -165,7 +167,7 @@ static void reap(struct service *s)
 			continue;
 		}
 		aw_processes_exited(s->watch.tree, pid, status);
-		if (pid == s->command && s->status < 0)
+		if (pid == s->waited && s->status < 0)
 			command_ended(s, status);
 	}
 	s->orphans = !(pid < 0 && errno == ECHILD);
@@ -223,12 +225,23 @@ static void end_descendants(struct service *s)
 	}
 }
 
+/* The parent behind the wall does not tell when the command stops itself. */
+static void look_for_stop(struct service *s)
+{
+	bool stopped = s->command != s->waited && aw_proc_stopped(s->command);
+
+	if (stopped && !s->stopped)
+		tell(s, AW_NEWS_STOPPED, SIGSTOP, -1);
+	s->stopped = stopped;
+}
+
 static void run_until_ended(struct service *s)
 {
 	uint64_t killed_at = 0;
 
 	while (s->status < 0) {
 		wait_once(s, s->stopping ? 50 : 200);
+		look_for_stop(s);
 		if (atomic_load(&s->watch.stop_agent) && !s->stopping)
 			stop(s, SIGKILL);
 		if (s->stopping && !killed_at)
@@ -348,16 +361,18 @@ static int start(struct service *s, struct aw_error *err)
 		return AW_RUN_FAILED;
 	if (aw_launch(s->run, &launched, err) < 0)
 		return AW_RUN_FAILED;
-	s->command = launched.pid;
+	s->command = launched.command;
+	s->waited = launched.pid;
 	if (s->sockets && aw_socket_service_start(s->sockets, err) < 0)
 		return AW_RUN_FAILED;
 	s->watch.listener = launched.listener;
 	s->watch.no_new_privs = launched.no_new_privs;
-	snprintf(text, sizeof(text), "mode %s, engine %s, runner exec, held by %s",
+	snprintf(text, sizeof(text), "mode %s, engine %s, runner %s, held by %s",
 		s->watch.enforce ? "enforce" : "audit", aw_engine_name(s->run->engine),
+		s->run->wall.runner->name,
 		s->run->engine == AW_PRELOAD ? "shim" : "supervisor (raced)");
 	event.text = text;
-	event.pid = launched.pid;
+	event.pid = s->command;
 	event.ppid = getpid();
 	aw_watch_log(&s->watch, &event);
 	if (launched.listener >= 0 &&
@@ -365,12 +380,12 @@ static int start(struct service *s, struct aw_error *err)
 		return AW_RUN_FAILED;
 	if (aw_drain_start(&s->watch, &s->drain, err) < 0)
 		return AW_RUN_FAILED;
-	tell(s, AW_NEWS_STARTED, launched.pid, launched.listener);
+	tell(s, AW_NEWS_STARTED, s->command, launched.listener);
 	failed = aw_launch_go(s->run, &launched, err);
 	if (!failed && s->run->engine == AW_PRELOAD) {
 		struct aw_who who;
 
-		aw_processes_find(s->watch.tree, launched.pid, &who);
+		aw_processes_find(s->watch.tree, s->command, &who);
 	}
 	return failed;
 }

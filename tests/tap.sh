@@ -14,6 +14,8 @@ tests=${AW_TEST_BUILD:-$root/build/tests}
 # A watched shell must not inherit what an outer session or the caller has set.
 for tap_name in $(compgen -e AGENTWATCH_); do unset "$tap_name"; done
 unset LD_PRELOAD CDPATH
+# Without a wall, unless a test names one: enforce alone would build the best there is.
+export AGENTWATCH_RUNNER=exec
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/aw-test.XXXXXX") || exit 1
 tmp=$(cd "$tmp" && pwd -P)

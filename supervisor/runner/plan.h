@@ -28,14 +28,22 @@ struct aw_plan_entry {
 	char *source; /* owned; where it is on the host; the same but for `expose` */
 	enum aw_plan_access access;
 	bool exists, directory; /* at the source, now */
-	bool open_ended; /* access NOTHING, but files may still come to be here: the
-			    folder is listed one by one, see "partial" */
+	bool open_ended; /* access NOTHING at a path that is not there yet, in a folder
+			    that is listed one by one, see "partial" */
 	bool partial;	 /* a folder of which only the entries below it are reachable:
 			    what its children are now stands in the plan, what comes
 			    later is not there */
 	const char *why; /* "policy", "system", "program", "working directory",
 			    "argument", "exposed", "instance", "session" */
 	uint32_t rule;	 /* for aw_image_rule(), or AW_NO_RULE */
+};
+
+/*
+ * A symbolic link that is to be seen where nothing else is: in a partial folder, or in
+ * one of which only some paths are there.  Never a way to more than the entries allow.
+ */
+struct aw_plan_link {
+	char *path, *text; /* owned; where it is and what it says */
 };
 
 enum aw_plan_network {
@@ -47,6 +55,8 @@ enum aw_plan_network {
 struct aw_plan {
 	struct aw_plan_entry *entries; /* owned; sorted by path */
 	size_t count;
+	struct aw_plan_link *links; /* owned; sorted by path */
+	size_t link_count;
 	enum aw_plan_network network;
 	/* TCP ports that some rule allows; all_ports: any */
 	uint16_t *connect_ports, *listen_ports; /* owned */
@@ -65,9 +75,20 @@ struct aw_plan_wish {
 	const char *cwd;
 	const char *const *parts; /* our own files inside: the shim, agentwatch-enter */
 	const char *instance;	  /* folder for redirected HOME and so on, or NULL */
-	bool minimal; /* only what is named and the system; else all of / is there */
+	const char *folder;	  /* the session's, for files that a wall needs; NULL:
+				     none is made, the wall is only shown */
+	bool minimal; /* only what is named and the system; else all of / is there,
+			 unless the policy denies it */
+	bool enforce; /* the wall falls with the supervisor */
 };
 
+/*
+ * Looks at the file system, changes nothing.  A folder of which everything below is
+ * denied counts as NOTHING.  Where a path may be written to that is not there yet, the
+ * nearest folder that is there gets WRITE and what it holds stays as it is, so that
+ * only new names can be made at the wall.  Rules about a name that is, or leads
+ * through, a symbolic link are left out: the file behind it is judged by its own name.
+ */
 int aw_plan_make(
 	const struct aw_plan_wish *wish, struct aw_plan *ret, struct aw_error *err);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runner.h - the walls: one row each.
+ *
+ * A runner turns a plan into a wall: a program to start the command with, or something
+ * that agentwatch-enter does as its last step, or both.
  */
 #ifndef AW_SUPERVISOR_RUNNER_RUNNER_H
 #define AW_SUPERVISOR_RUNNER_RUNNER_H
@@ -12,10 +15,13 @@ struct aw_wall {
 	const struct aw_runner *runner;
 	char **prefix; /* owned, with its strings: argv before agentwatch-enter, or NULL
 			*/
+	char **shown;  /* owned, with its strings: the same for people, where prefix
+			  hands its options over in a file; or NULL */
 	int *fds;      /* owned: descriptors that prefix names by number, inherited */
 	size_t fd_count;
 	bool own_mounts, own_pids, own_network; /* namespaces that it makes */
-	bool landlock; /* agentwatch-enter applies the plan as a Landlock ruleset */
+	bool reads_held; /* as in the plan, as far as this wall does it */
+	bool landlock;	 /* agentwatch-enter applies the plan as a Landlock ruleset */
 };
 
 struct aw_runner {
@@ -28,7 +34,7 @@ struct aw_runner {
 		struct aw_wall *ret, struct aw_error *err);
 };
 
-/* The row of this name, or NULL. */
+/* The row of this name, or NULL: known names have a row, whether they work or not. */
 const struct aw_runner *aw_runner_find(const char *name);
 
 /* Names of all rows, ", " between them. */
@@ -36,5 +42,38 @@ const char *aw_runner_names(void);
 
 /* Free the contents, not the struct itself. */
 void aw_wall_release(struct aw_wall *wall);
+
+/* Plan, then the runner's command line, for plan.txt. */
+void aw_wall_print(const struct aw_plan *plan, const struct aw_wall *wall, FILE *out);
+
+/* The rows that have a file of their own. */
+extern const struct aw_runner aw_runner_bwrap, aw_runner_firejail;
+
+/* supervisor/kernel/landlock.c: can a ruleset be used here? */
+int aw_landlock_probe(struct aw_error *err);
+
+/*
+ * For runners that are programs.  Path of the program: system folders before PATH, so
+ * that no workspace can put its own there.  Owned; NULL when there is none.
+ */
+char *aw_runner_program(const char *name);
+
+/* Run argv with no input; 0 when it succeeds, else -1 with the first line it wrote to
+ * stderr in line. */
+int aw_runner_try(char *const *argv, char *line, size_t size);
+
+/* A growing argv. */
+struct aw_arguments {
+	char **items; /* owned, with the strings; NULL at the end */
+	size_t count;
+	bool failed; /* out of memory */
+};
+
+/* Append copies of count strings. */
+void aw_arguments_add(struct aw_arguments *args, size_t count, ...);
+#define AW_ARG_COUNT(...) (sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
+#define AW_ARGS(args, ...)                                                             \
+	aw_arguments_add(args, AW_ARG_COUNT(__VA_ARGS__), __VA_ARGS__)
+void aw_arguments_free(struct aw_arguments *args);
 
 #endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* region.c - bounds of verdicts below a folder. */
+#include "policy/region.h"
+
+#include <string.h>
+
+#include "policy/glob.h"
+#include "policy/image_layout.h"
+
+/* A name that hardly a literal rule has and no path can hold unnoticed. */
+static const char any_child[] = "/\x01\x7f";
+
+static const struct aw_image_entry *pattern_at(const struct aw_image *image, size_t i)
+{
+	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
+	const uint32_t *patterns = aw_part_at(image, AW_PART_PATTERNS);
+
+	return &entries[patterns[i]];
+}
+
+size_t aw_image_pattern_count(const struct aw_image *image)
+{
+	return image->parts[AW_PART_PATTERNS].count;
+}
+
+static enum aw_boundary_kind kind_of(const struct aw_image_entry *entry)
+{
+	switch (entry->list) {
+	case AW_LIST_HIDE:
+	case AW_LIST_DENY:
+	case AW_LIST_DENY_WRITE:
+	case AW_LIST_ASK:
+	case AW_LIST_WRITE:
+	case AW_LIST_READ:
+	case AW_LIST_EXEC_DENY:
+		return AW_BOUNDARY_FILES;
+	case AW_LIST_NET_ALLOW:
+	case AW_LIST_NET_ASK:
+	case AW_LIST_NET_LISTEN:
+		return entry->negated ? AW_BOUNDARY_OTHER : AW_BOUNDARY_SOCKET;
+	default:
+		return AW_BOUNDARY_OTHER;
+	}
+}
+
+/* The next component of text from *at on; false at the end. */
+static bool next(const char *text, size_t len, size_t *at, size_t *ret_len)
+{
+	size_t start;
+
+	while (*at < len && text[*at] == '/')
+		(*at)++;
+	for (start = *at; start < len && text[start] != '/'; start++)
+		;
+	*ret_len = start - *at;
+	return *ret_len > 0;
+}
+
+size_t aw_image_boundary(const struct aw_image *image, size_t i, char *to, size_t size,
+	struct aw_boundary *ret)
+{
+	const struct aw_image_entry *entry = pattern_at(image, i);
+	const char *text = aw_image_bytes(image, entry->pattern);
+	size_t at = 0, n, used = 0, j;
+
+	ret->kind = kind_of(entry);
+	ret->negated = entry->negated;
+	while (next(text, entry->pattern_len, &at, &n) &&
+		aw_glob_literal(text + at, n)) {
+		if (used + n + 2 > size)
+			return 0;
+		to[used++] = '/';
+		for (j = 0; j < n; j++) {
+			if (text[at + j] == '\\' && j + 1 < n)
+				j++;
+			to[used++] = text[at + j];
+		}
+		at += n;
+	}
+	ret->wild = next(text, entry->pattern_len, &at, &n);
+	if (!used)
+		to[used++] = '/';
+	to[used] = '\0';
+	return used;
+}
+
+/*
+ * Can the pattern match something below path that hangs on a wildcard, so that no
+ * boundary tells of it?  Components are taken one by one; from "**" on everything may
+ * still come.
+ */
+static bool may_come(
+	const char *pattern, size_t pattern_len, const char *path, size_t path_len)
+{
+	size_t p = 0, t = 0, pn, tn;
+	bool wild = false;
+
+	while (next(path, path_len, &t, &tn)) {
+		if (!next(pattern, pattern_len, &p, &pn))
+			return false; /* path itself is covered */
+		if (pn == 2 && memcmp(pattern + p, "**", 2) == 0)
+			return true;
+		if (!aw_glob_match(pattern + p, pn, path + t, tn))
+			return false;
+		wild |= !aw_glob_literal(pattern + p, pn);
+		p += pn;
+		t += tn;
+	}
+	if (!next(pattern, pattern_len, &p, &pn))
+		return false;
+	return wild || !aw_glob_literal(pattern + p, pn);
+}
+
+/*
+ * Let an entry count as a match of its list when that makes the verdict milder, or
+ * stricter.  A match of "read" admits reading, and forbids changes.
+ */
+static void suppose(const struct aw_image *image, enum aw_action action, uint32_t index,
+	bool mild, struct aw_matches *m)
+{
+	const struct aw_image_entry *entry =
+		(const struct aw_image_entry *)aw_part_at(image, AW_PART_ENTRIES) +
+		index;
+	bool admits = entry->list == AW_LIST_WRITE ||
+		      (entry->list == AW_LIST_READ && action == AW_READ);
+	uint32_t *best = &m->best[entry->stratum * AW_LISTS + entry->list];
+
+	if ((admits != (bool)entry->negated) != mild)
+		return;
+	if (*best == AW_NO_RULE || index > *best)
+		*best = index;
+}
+
+static void bound(const struct aw_image *image, enum aw_action action, const char *path,
+	size_t len, bool mild, struct aw_decision *ret)
+{
+	const uint32_t *patterns = aw_part_at(image, AW_PART_PATTERNS);
+	struct aw_matches m;
+	char child[4096 + sizeof(any_child)];
+	unsigned s;
+	uint32_t i;
+
+	ret->verdict = AW_ALLOW;
+	ret->rule = AW_NO_RULE;
+	if (len > 4096)
+		return;
+	if (len == 1) /* "/" */
+		len = 0;
+	memcpy(child, path, len);
+	memcpy(child + len, any_child, sizeof(any_child));
+	aw_image_walk(image, child, len + sizeof(any_child) - 1, &m);
+	for (i = 0; i < image->parts[AW_PART_PATTERNS].count; i++) {
+		const struct aw_image_entry *entry = pattern_at(image, i);
+
+		if (kind_of(entry) == AW_BOUNDARY_FILES &&
+			may_come(aw_image_bytes(image, entry->pattern),
+				entry->pattern_len, path, len))
+			suppose(image, action, patterns[i], mild, &m);
+	}
+	for (s = 0; s < AW_STRATA; s++)
+		aw_image_judge_files(image, s, action, &m, ret);
+}
+
+void aw_image_region(const struct aw_image *image, enum aw_action action,
+	const char *path, size_t len, struct aw_decision *ret_mildest,
+	struct aw_decision *ret_strictest)
+{
+	bound(image, action, path, len, true, ret_mildest);
+	bound(image, action, path, len, false, ret_strictest);
+}
+
+static bool has_net(const struct aw_image *image, unsigned stratum, enum aw_list list)
+{
+	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);
+	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
+	uint32_t i;
+
+	for (i = 0; i < image->parts[AW_PART_NETS].count; i++) {
+		const struct aw_image_entry *entry = &entries[nets[i].entry];
+
+		if (entry->stratum == stratum && entry->list == list && !entry->negated)
+			return true;
+	}
+	return false;
+}
+
+enum aw_reach aw_image_network(const struct aw_image *image)
+{
+	enum aw_reach reach = AW_REACH_ALL;
+	unsigned s;
+
+	for (s = 0; s < AW_STRATA; s++) {
+		const struct aw_image_stratum *stratum = &image->strata[s];
+		bool closed = stratum->network != AW_DEFAULT_ALLOW;
+
+		if (closed && !has_net(image, s, AW_LIST_NET_ALLOW) &&
+			!has_net(image, s, AW_LIST_NET_ASK) &&
+			!has_net(image, s, AW_LIST_NET_LISTEN))
+			return AW_REACH_NONE;
+		if (closed || stratum->listen || has_net(image, s, AW_LIST_NET_DENY) ||
+			has_net(image, s, AW_LIST_NET_ASK))
+			reach = AW_REACH_SOME;
+	}
+	return reach;
+}
+
+static bool is_of(const struct aw_image_entry *entry, enum aw_action action)
+{
+	if (entry->negated)
+		return false;
+	if (action == AW_BIND)
+		return entry->list == AW_LIST_NET_LISTEN;
+	return entry->list == AW_LIST_NET_ALLOW || entry->list == AW_LIST_NET_ASK;
+}
+
+bool aw_image_ports(const struct aw_image *image, enum aw_action action,
+	void (*each)(void *ctx, unsigned low, unsigned high), void *ctx)
+{
+	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);
+	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
+	unsigned s;
+	uint32_t i;
+
+	for (s = 0; s < AW_STRATA; s++)
+		if (image->strata[s].network != AW_DEFAULT_ALLOW ||
+			(action == AW_BIND && image->strata[s].listen))
+			break;
+	if (s == AW_STRATA)
+		return false;
+	/* what one stratum does not admit, no other can */
+	for (i = 0; i < image->parts[AW_PART_NETS].count; i++) {
+		const struct aw_image_entry *entry = &entries[nets[i].entry];
+
+		if (entry->stratum == s && is_of(entry, action) &&
+			nets[i].kind != AW_NET_ABSTRACT &&
+			nets[i].kind != AW_NET_ABSTRACT_GLOB)
+			each(ctx, nets[i].port_low, nets[i].port_high);
+	}
+	return true;
+}

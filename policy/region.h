@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * region.h - what a policy says about whole folders, for those who build walls.
+ *
+ * A wall knows paths, not patterns.  Every path pattern begins with literal components;
+ * where they end is a boundary, and between boundaries only what comes after a wildcard
+ * can make a difference.  Pure questions about an image: no I/O, no allocation.
+ */
+#ifndef AW_POLICY_REGION_H
+#define AW_POLICY_REGION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "policy/image.h"
+
+/* What a boundary's pattern belongs to. */
+enum aw_boundary_kind {
+	AW_BOUNDARY_FILES,  /* the file lists, or exec rules by path */
+	AW_BOUNDARY_SOCKET, /* a Unix socket that may be spoken to or listened on */
+	AW_BOUNDARY_OTHER,
+};
+
+struct aw_boundary {
+	enum aw_boundary_kind kind;
+	bool wild;    /* the pattern goes on with a wildcard */
+	bool negated; /* "!" */
+};
+
+size_t aw_image_pattern_count(const struct aw_image *image);
+
+/*
+ * The literal components that pattern i begins with, as a path ("/" when there are
+ * none); its length, 0 when it does not fit.
+ */
+size_t aw_image_boundary(const struct aw_image *image, size_t i, char *to, size_t size,
+	struct aw_boundary *ret);
+
+/*
+ * Bounds for all that is below the folder path, as far as no boundary lies below it:
+ * no file there has a milder verdict than *ret_mildest or a stricter one than
+ * *ret_strictest.  action is AW_READ or AW_WRITE.
+ */
+void aw_image_region(const struct aw_image *image, enum aw_action action,
+	const char *path, size_t len, struct aw_decision *ret_mildest,
+	struct aw_decision *ret_strictest);
+
+/* How much of the network can be of use. */
+enum aw_reach {
+	AW_REACH_ALL,  /* nothing is refused */
+	AW_REACH_NONE, /* everything is */
+	AW_REACH_SOME,
+};
+enum aw_reach aw_image_network(const struct aw_image *image);
+
+/*
+ * Every range of ports that some rule admits for AW_CONNECT or AW_BIND; false, and no
+ * calls, when ports make no difference.
+ */
+bool aw_image_ports(const struct aw_image *image, enum aw_action action,
+	void (*each)(void *ctx, unsigned low, unsigned high), void *ctx);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.c - from a policy to what a wall must show and hide. */
+#include "supervisor/runner/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/region.h"
+#include "supervisor/cleanup.h"
+#include "supervisor/runner/plan_make.h"
+
+static enum aw_plan_access access_of(
+	const struct aw_decision *read, const struct aw_decision *write)
+{
+	if (read->verdict > AW_ASK)
+		return AW_PLAN_NOTHING;
+	return write->verdict > AW_ASK ? AW_PLAN_READ : AW_PLAN_WRITE;
+}
+
+void aw_grade_file(const struct aw_image *image, const char *path, struct aw_grade *ret)
+{
+	struct aw_decision read, write;
+
+	aw_image_decide_path(image, AW_READ, path, strlen(path), &read);
+	aw_image_decide_path(image, AW_WRITE, path, strlen(path), &write);
+	ret->access = access_of(&read, &write);
+	ret->reads_denied = read.verdict != AW_ALLOW;
+	ret->rule = ret->access == AW_PLAN_NOTHING ? read.rule : write.rule;
+}
+
+void aw_grade_folder(
+	const struct aw_image *image, const char *path, struct aw_grade *ret)
+{
+	struct aw_decision read, write, strictest, unused;
+
+	aw_image_region(image, AW_READ, path, strlen(path), &read, &strictest);
+	aw_image_region(image, AW_WRITE, path, strlen(path), &write, &unused);
+	ret->access = access_of(&read, &write);
+	ret->reads_denied = strictest.verdict != AW_ALLOW;
+	ret->rule = ret->access == AW_PLAN_NOTHING ? read.rule : write.rule;
+}
+
+/* The deepest entry at or above path, or NULL. */
+static const struct aw_plan_entry *above(const struct aw_plan *plan, const char *path)
+{
+	const struct aw_plan_entry *best = NULL;
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (aw_path_is_below(path, plan->entries[i].path))
+			best = &plan->entries[i]; /* sorted: a later one is deeper */
+	return best;
+}
+
+enum aw_plan_access aw_plan_reach(const struct aw_plan *plan, const char *path)
+{
+	const struct aw_plan_entry *entry = above(plan, path);
+
+	if (!entry || (entry->partial && strcmp(entry->path, path) != 0))
+		return AW_PLAN_NOTHING;
+	return entry->access;
+}
+
+static struct aw_plan_entry *push(
+	struct aw_plan_maker *maker, const struct aw_place *place, const char *source)
+{
+	struct aw_plan *plan = maker->plan;
+	struct aw_plan_entry *entries = realloc(plan->entries,
+				     (plan->count + 1) * sizeof(*entries)),
+			     *entry;
+
+	if (!entries) {
+		maker->failed = true;
+		return NULL;
+	}
+	plan->entries = entries;
+	entry = &entries[plan->count];
+	*entry = (struct aw_plan_entry){.path = strdup(place->path),
+		.source = strdup(source),
+		.why = place->why,
+		.rule = AW_NO_RULE};
+	if (!entry->path || !entry->source) {
+		free(entry->path);
+		free(entry->source);
+		maker->failed = true;
+		return NULL;
+	}
+	plan->count++;
+	return entry;
+}
+
+/* Where the place is on the host: below something exposed, that has its own source. */
+static char *source_of(const struct aw_plan *plan, const struct aw_place *place)
+{
+	const struct aw_plan_entry *entry = above(plan, place->path);
+	size_t len = entry ? strlen(entry->path) : 0;
+	char *source;
+
+	if (place->source || !entry || strcmp(entry->path, entry->source) == 0)
+		return strdup(place->source ? place->source : place->path);
+	if (asprintf(&source, "%s%s", entry->source, place->path + len) < 0)
+		return NULL;
+	return source;
+}
+
+static void push_link(struct aw_plan_maker *maker, const char *path)
+{
+	struct aw_plan *plan = maker->plan;
+	struct aw_plan_link *links =
+		realloc(plan->links, (plan->link_count + 1) * sizeof(*links));
+	char text[4096];
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+
+	if (links)
+		plan->links = links;
+	if (!links) {
+		maker->failed = true;
+		return;
+	}
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	links[plan->link_count] = (struct aw_plan_link){strdup(path), strdup(text)};
+	if (!links[plan->link_count].path || !links[plan->link_count].text)
+		maker->failed = true;
+	plan->link_count++;
+}
+
+static bool by_wish(const struct aw_plan_entry *entry)
+{
+	return entry && strcmp(entry->why, "policy") != 0;
+}
+
+/* What is allowed here by wish and policy together. */
+static enum aw_plan_access allowed_at(const struct aw_plan_maker *maker,
+	const struct aw_place *place, const struct aw_plan_entry *parent,
+	const struct aw_grade *grade)
+{
+	bool by_default = grade->rule == AW_NO_RULE && !place->taken_out;
+
+	if (place->forced)
+		return place->access;
+	if (maker->minimal && !parent)
+		return AW_PLAN_NOTHING;
+	if (maker->minimal && by_default && !place->wished && !place->socket)
+		return by_wish(parent) ? parent->access : AW_PLAN_NOTHING;
+	if (grade->access == AW_PLAN_NOTHING && by_default &&
+		(place->wished || place->socket))
+		return AW_PLAN_READ;
+	return grade->access;
+}
+
+/* Does an entry say more than the one above it? */
+static bool is_news(const struct aw_place *place, const struct aw_plan_entry *parent,
+	enum aw_plan_access access)
+{
+	if (!parent || place->stays || place->partial || place->source)
+		return true;
+	if (parent->partial)
+		return access != AW_PLAN_NOTHING;
+	if (place->forced)
+		return access > parent->access;
+	return access != parent->access;
+}
+
+static void note_reads(struct aw_plan *plan, const struct aw_place *place,
+	const struct aw_grade *grade, enum aw_plan_access access, bool there)
+{
+	if (access != AW_PLAN_NOTHING && grade->reads_denied && there &&
+		!(place->forced && !place->source))
+		plan->reads_held = false;
+}
+
+/* Make the place's entry, if it needs one. */
+static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
+{
+	struct aw_plan *plan = maker->plan;
+	const struct aw_plan_entry *parent = above(plan, place->path);
+	bool narrow = !parent || parent->partial || parent->access == AW_PLAN_NOTHING;
+	AW_FREE char *source = source_of(plan, place);
+	struct aw_grade grade;
+	struct aw_plan_entry *entry;
+	enum aw_plan_access access;
+	struct stat st;
+	bool there;
+
+	if (!source) {
+		maker->failed = true;
+		return;
+	}
+	there = lstat(source, &st) == 0 || (place->forced && !place->source);
+	if (there && lstat(source, &st) == 0 && S_ISLNK(st.st_mode)) {
+		if (narrow && (place->wished || place->listed))
+			push_link(maker, place->path);
+		return;
+	}
+	if (there && lstat(source, &st) == 0 && !S_ISDIR(st.st_mode))
+		aw_grade_file(maker->image, place->path, &grade);
+	else
+		aw_grade_folder(maker->image, place->path, &grade);
+	access = allowed_at(maker, place, parent, &grade);
+	note_reads(plan, place, &grade, access, there);
+	if (!is_news(place, parent, access) ||
+		(!there && !(access == AW_PLAN_NOTHING && parent && parent->partial)))
+		return;
+	entry = push(maker, place, source);
+	if (!entry)
+		return;
+	entry->access =
+		place->raised && access == AW_PLAN_READ ? AW_PLAN_WRITE : access;
+	entry->exists = there;
+	entry->directory = there && lstat(source, &st) == 0 && S_ISDIR(st.st_mode);
+	entry->open_ended = !there;
+	entry->partial = place->partial;
+	entry->rule = grade.rule;
+	if (!place->forced && grade.access != AW_PLAN_NOTHING)
+		entry->why = "policy";
+}
+
+static void want_boundaries(struct aw_plan_maker *maker)
+{
+	char path[4096];
+
+	for (size_t i = 0; i < aw_image_pattern_count(maker->image); i++) {
+		struct aw_boundary boundary;
+		struct aw_place *place;
+		AW_FREE char *real = NULL;
+
+		if (!aw_image_boundary(
+			    maker->image, i, path, sizeof(path), &boundary) ||
+			boundary.kind == AW_BOUNDARY_OTHER)
+			continue;
+		real = realpath(path, NULL);
+		if (real && strcmp(real, path) != 0)
+			continue; /* judged by its own name */
+		place = aw_place_add(maker, path, "policy");
+		place->taken_out = boundary.negated && !boundary.wild;
+		place->socket = boundary.kind == AW_BOUNDARY_SOCKET && !boundary.wild;
+	}
+}
+
+static void want_parts(struct aw_plan_maker *maker)
+{
+	const struct aw_plan_wish *wish = maker->wish;
+
+	for (size_t i = 0; wish->parts && wish->parts[i]; i++) {
+		struct aw_place *place = aw_place_add(maker, wish->parts[i], "session");
+
+		place->forced = true;
+		place->access = AW_PLAN_READ;
+	}
+	if (wish->instance) {
+		struct aw_place *place =
+			aw_place_add(maker, wish->instance, "instance");
+
+		place->forced = true;
+		place->access = AW_PLAN_WRITE;
+	}
+	for (size_t i = 0; i < wish->policy->exposed_count; i++) {
+		const struct aw_exposed *e = &wish->policy->exposed[i];
+		struct aw_place *place = aw_place_add(maker, e->target, "exposed");
+
+		place->forced = true;
+		place->access = e->write ? AW_PLAN_WRITE : AW_PLAN_READ;
+		place->source = strdup(e->source);
+		maker->failed |= !place->source;
+	}
+}
+
+static int check_exposed(const struct aw_plan_wish *wish, struct aw_error *err)
+{
+	for (size_t i = 0; i < wish->policy->exposed_count; i++) {
+		const struct aw_exposed *e = &wish->policy->exposed[i];
+
+		if (access(e->source, F_OK) < 0)
+			return aw_fail(err, errno,
+				"filesystem.expose, line %u: the source %s cannot be "
+				"shown: %s",
+				e->line, e->source, strerror(errno));
+	}
+	return 0;
+}
+
+static void make(struct aw_plan_maker *maker)
+{
+	struct aw_grade all;
+
+	aw_grade_folder(maker->image, "/", &all);
+	maker->minimal = maker->wish->minimal || all.access == AW_PLAN_NOTHING;
+	aw_place_add(maker, "/", "policy");
+	want_boundaries(maker);
+	want_parts(maker);
+	if (maker->minimal)
+		aw_plan_want_minimal(maker);
+	if (maker->failed)
+		return;
+	aw_places_merge(maker);
+	aw_plan_look_for_missing(maker);
+	if (maker->failed)
+		return;
+	aw_places_merge(maker);
+	for (size_t i = 0; i < maker->count; i++)
+		settle(maker, &maker->places[i]);
+}
+
+int aw_plan_make(
+	const struct aw_plan_wish *wish, struct aw_plan *ret, struct aw_error *err)
+{
+	struct aw_plan plan = {.reads_held = true};
+	struct aw_plan_maker maker = {
+		.wish = wish, .image = wish->policy->image, .plan = &plan};
+
+	if (check_exposed(wish, err) < 0)
+		return -1;
+	make(&maker);
+	if (wish->instance && !(plan.instance = strdup(wish->instance)))
+		maker.failed = true;
+	if (!aw_plan_fill_network(maker.image, &plan))
+		maker.failed = true;
+	for (size_t i = 0; i < maker.count; i++)
+		aw_place_free(&maker.places[i]);
+	free(maker.places);
+	if (maker.failed) {
+		aw_plan_release(&plan);
+		return aw_fail(err, ENOMEM, "planning the wall: out of memory");
+	}
+	*ret = plan;
+	return 0;
+}
+
+void aw_plan_release(struct aw_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		free(plan->entries[i].path);
+		free(plan->entries[i].source);
+	}
+	for (size_t i = 0; i < plan->link_count; i++) {
+		free(plan->links[i].path);
+		free(plan->links[i].text);
+	}
+	free(plan->entries);
+	free(plan->links);
+	free(plan->connect_ports);
+	free(plan->listen_ports);
+	free(plan->instance);
+	*plan = (struct aw_plan){.count = 0};
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan_make.h - a plan while it is being made; for supervisor/runner/plan*.c.
+ *
+ * Places are gathered first: boundaries of the policy, and what must be seen.  Sorted,
+ * each is given what the policy and its wish allow there, and becomes an entry when
+ * that is not what the folder above it has already.
+ */
+#ifndef AW_SUPERVISOR_RUNNER_PLAN_MAKE_H
+#define AW_SUPERVISOR_RUNNER_PLAN_MAKE_H
+
+#include "supervisor/runner/plan.h"
+
+struct aw_place {
+	char *path;	 /* owned */
+	char *source;	 /* owned; NULL: path itself */
+	const char *why; /* "policy" when nobody wishes for it */
+	bool wished;	 /* to be read at least, unless a rule denies it */
+	bool forced;	 /* `access` holds, whatever the policy says */
+	bool taken_out;	 /* a "!" entry names it */
+	bool socket;	 /* a Unix socket that may be used */
+	bool listed;	 /* found in a folder that is listed one by one */
+	bool partial;	 /* to be listed one by one */
+	bool raised;	 /* new names are to be made in it */
+	bool stays;	 /* an entry even when it says nothing new */
+	enum aw_plan_access access;
+};
+
+struct aw_plan_maker {
+	const struct aw_plan_wish *wish;
+	const struct aw_image *image;
+	bool minimal;
+	struct aw_place *places; /* owned */
+	size_t count, room;
+	struct aw_plan *plan;
+	bool failed; /* out of memory */
+};
+
+/* A new place (path is copied), or an aside one after a failed allocation. */
+struct aw_place *aw_place_add(
+	struct aw_plan_maker *maker, const char *path, const char *why);
+
+/* Sort, and make one of several at the same path. */
+void aw_places_merge(struct aw_plan_maker *maker);
+void aw_place_free(struct aw_place *place);
+
+/* A path to be read: its real path, and every symbolic link on the way. */
+void aw_plan_want(struct aw_plan_maker *maker, const char *path, const char *why);
+
+/* plan_view.c: what a minimal view holds besides the policy. */
+void aw_plan_want_minimal(struct aw_plan_maker *maker);
+
+/*
+ * plan_missing.c: what is not there yet.  A denied path makes its folder one that is
+ * listed one by one, a writable one makes its folder one where new names can be made.
+ */
+void aw_plan_look_for_missing(struct aw_plan_maker *maker);
+
+/* What the policy says about a place. */
+struct aw_grade {
+	enum aw_plan_access access; /* the most that is allowed somewhere in it */
+	bool reads_denied;	    /* somewhere in it */
+	uint32_t rule;
+};
+void aw_grade_file(
+	const struct aw_image *image, const char *path, struct aw_grade *ret);
+void aw_grade_folder(
+	const struct aw_image *image, const char *path, struct aw_grade *ret);
+
+bool aw_plan_fill_network(const struct aw_image *image, struct aw_plan *plan);
+
+/* True when path is folder, or below it. */
+bool aw_path_is_below(const char *path, const char *folder);
+
+#endif

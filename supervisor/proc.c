@@ -2,6 +2,7 @@
 /* proc.c - what /proc tells about a process. */
 #include "supervisor/proc.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +131,8 @@ bool aw_proc_stopped(pid_t pid)
 	return at[1] == ' ' && (at[2] == 'T' || at[2] == 't');
 }
 
-pid_t aw_proc_inner_pid(pid_t pid)
+/* Its number in its own pid namespace. */
+static pid_t inner_pid(pid_t pid)
 {
 	char path[64], line[512];
 	AW_FCLOSE FILE *file = NULL;
@@ -141,6 +143,25 @@ pid_t aw_proc_inner_pid(pid_t pid)
 		if (strncmp(line, "NSpid:", 6) == 0)
 			return atoi(
 				strrchr(line, '\t') + 1); /* the innermost is last */
+	return 0;
+}
+
+pid_t aw_proc_outer_pid(pid_t pid, pid_t inner)
+{
+	AW_CLOSEDIR DIR *dir = opendir("/proc");
+	char wanted[64], theirs[64];
+	struct dirent *entry;
+
+	if (!dir || aw_proc_link(pid, "ns/pid", wanted, sizeof(wanted)) <= 0)
+		return 0;
+	while ((entry = readdir(dir))) {
+		pid_t other = atoi(entry->d_name);
+
+		if (other > 0 &&
+			aw_proc_link(other, "ns/pid", theirs, sizeof(theirs)) > 0 &&
+			strcmp(theirs, wanted) == 0 && inner_pid(other) == inner)
+			return other;
+	}
 	return 0;
 }
 

@@ -35,8 +35,8 @@ bool aw_proc_has_our_view(pid_t pid);
 /* "T" in its state: the process is stopped at this moment. */
 bool aw_proc_stopped(pid_t pid);
 
-/* Its number in its own pid namespace; the same where that is ours, 0 when gone. */
-pid_t aw_proc_inner_pid(pid_t pid);
+/* Who has this number in the pid namespace of a process; 0: nobody. */
+pid_t aw_proc_outer_pid(pid_t pid, pid_t inner);
 
 /* The session's memory is mapped: the program that runs has said hello. */
 bool aw_proc_maps_session(pid_t pid);

@@ -38,6 +38,7 @@ struct service {
 	int news, signals;
 	pid_t command, waited; /* waited: our child whose end is the command's */
 	bool stopped;	       /* behind a wall: seen to be */
+	int command_pidfd;     /* behind a wall, once it has ended; else -1 */
 	int status;	       /* for run, -1 while the command runs */
 	bool orphans;	       /* waitpid still has children to wait for */
 	bool stopping;
@@ -152,6 +153,17 @@ static void command_ended(struct service *s, int status)
 	s->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Now the command's own parent has fetched its status, and its pidfd may tell. */
+static void wall_ended(struct service *s, int status)
+{
+	int own = s->command_pidfd < 0 ? -1 : aw_pidfd_status(s->command_pidfd);
+
+	aw_processes_exited(s->watch.tree, s->command, own < 0 ? status : own);
+	if (s->command_pidfd >= 0)
+		close(s->command_pidfd);
+	s->command_pidfd = -1;
+}
+
 static void reap(struct service *s)
 {
 	struct signalfd_siginfo info;
@@ -167,6 +179,8 @@ static void reap(struct service *s)
 			continue;
 		}
 		aw_processes_exited(s->watch.tree, pid, status);
+		if (pid == s->waited && s->waited != s->command)
+			wall_ended(s, status);
 		if (pid == s->waited && s->status < 0)
 			command_ended(s, status);
 	}
@@ -178,6 +192,11 @@ static void on_pidfd(struct service *s, uint64_t data)
 	int pidfd = (int)(uint32_t)data;
 	pid_t pid = (pid_t)(data >> 32);
 
+	if (pid == s->command && s->waited != s->command && s->status < 0) {
+		epoll_ctl(s->watch.pidfds, EPOLL_CTL_DEL, pidfd, NULL);
+		s->command_pidfd = pidfd;
+		return;
+	}
 	aw_processes_exited(s->watch.tree, pid, aw_pidfd_status(pidfd));
 	epoll_ctl(s->watch.pidfds, EPOLL_CTL_DEL, pidfd, NULL);
 	close(pidfd);
@@ -415,7 +434,7 @@ int aw_service(struct aw_run *run, int news)
 		return AW_RUN_FAILED;
 	s->run = run;
 	s->news = news;
-	s->status = -1;
+	s->status = s->command_pidfd = -1;
 	setpgid(0, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

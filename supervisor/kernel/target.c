@@ -14,6 +14,7 @@
 
 #include "policy/path.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/proc.h"
 
 #define PATH_SIZE 4096
 #define LINKS_MAX 40
@@ -261,9 +262,39 @@ size_t aw_target_name(const struct aw_target *target, int dir, char *to, size_t 
 	return n;
 }
 
+/* "/proc/7/cwd" and its kin in another pid namespace: process 7 of that one is meant.
+ */
+static bool by_inner_number(
+	const struct aw_target *target, const char *path, char *out, size_t size)
+{
+	static const char *const links[] = {
+		"cwd", "root", "exe", "fd", "task", "map_files"};
+	char *rest;
+	long number;
+	pid_t pid;
+
+	if (target->who.plain_root || strncmp(path, "/proc/", 6) != 0)
+		return false;
+	number = strtol(path + 6, &rest, 10);
+	if (rest == path + 6 || *rest != '/')
+		return false;
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		size_t len = strlen(links[i]);
+
+		if (strncmp(rest + 1, links[i], len) != 0 ||
+			(rest[1 + len] && rest[1 + len] != '/'))
+			continue;
+		pid = aw_proc_outer_pid(target->tid, (pid_t)number);
+		if (pid)
+			snprintf(out, size, "/proc/%d%s", pid, rest);
+		return pid != 0;
+	}
+	return false;
+}
+
 /*
  * /proc/self, /proc/thread-self, /dev/fd and /dev/std* mean the target's, not ours.
- * Rewrites path into out; returns what to use.
+ * Rewrites path into out, as our own /proc has it; returns what to use.
  */
 static const char *as_the_target_means_it(
 	const struct aw_target *target, const char *path, char *out, size_t size)
@@ -291,6 +322,8 @@ static const char *as_the_target_means_it(
 			return out;
 		}
 	}
+	if (by_inner_number(target, path, out, size))
+		return out;
 	return path;
 }
 
@@ -303,15 +336,15 @@ static int open_path(int dir, const char *path, bool follow, bool in_root)
 	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
-/* A descriptor of ours for where the path starts. */
-static int start_of(
-	const struct aw_target *target, int dir, const char *path, bool *in_root)
+/* A descriptor of ours for where the path starts; ours: in our own root. */
+static int start_of(const struct aw_target *target, int dir, const char *path,
+	bool ours, bool *in_root)
 {
 	char link[64];
 
 	*in_root = false;
 	if (path[0] == '/') {
-		if (target->who.plain_root)
+		if (target->who.plain_root || ours)
 			return AT_FDCWD; /* not looked at: the path is absolute */
 		*in_root = true;
 		snprintf(link, sizeof(link), "/proc/%d/root", target->tid);
@@ -392,7 +425,7 @@ static size_t resolve_step(const struct aw_target *target, int dir, const char *
 	size_t n;
 
 	path = as_the_target_means_it(target, path, meant, sizeof(meant));
-	start = start_of(target, dir, path, &in_root);
+	start = start_of(target, dir, path, path == meant, &in_root);
 	if (start < 0 && start != AT_FDCWD) {
 		*ret_errno = errno == ENOENT ? EBADF : errno;
 		return 0;

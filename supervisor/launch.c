@@ -160,7 +160,7 @@ static int send_order(
 			.gate = atomic_load(&page->work) == AW_WORK_FAST,
 			.metadata = page->hides,
 			.holds = page->enforce,
-			.kin = page->enforce,
+			.kin = page->enforce && !run->wall.own_pids,
 		};
 
 		aw_filter_build(&wish, &filter);

@@ -131,21 +131,6 @@ bool aw_proc_stopped(pid_t pid)
 	return at[1] == ' ' && (at[2] == 'T' || at[2] == 't');
 }
 
-/* Its number in its own pid namespace. */
-static pid_t inner_pid(pid_t pid)
-{
-	char path[64], line[512];
-	AW_FCLOSE FILE *file = NULL;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (strncmp(line, "NSpid:", 6) == 0)
-			return atoi(
-				strrchr(line, '\t') + 1); /* the innermost is last */
-	return 0;
-}
-
 pid_t aw_proc_outer_pid(pid_t pid, pid_t inner)
 {
 	AW_CLOSEDIR DIR *dir = opendir("/proc");
@@ -159,7 +144,7 @@ pid_t aw_proc_outer_pid(pid_t pid, pid_t inner)
 
 		if (other > 0 &&
 			aw_proc_link(other, "ns/pid", theirs, sizeof(theirs)) > 0 &&
-			strcmp(theirs, wanted) == 0 && inner_pid(other) == inner)
+			strcmp(theirs, wanted) == 0 && aw_proc_inner_pid(other) == inner)
 			return other;
 	}
 	return 0;

@@ -108,7 +108,8 @@ static bool map_session(int fd, size_t size)
 		aw_raw(__NR_munmap, page, size);
 		return false;
 	}
-	if (atomic_load(&page->work) == AW_WORK_FAST)
+	if (atomic_load(&page->work) == AW_WORK_FAST ||
+		atomic_load(&page->work) == AW_WORK_READS)
 		map((void *)AW_GATE_ADDRESS, AW_PAGE_SIZE, PROT_READ | PROT_EXEC,
 			MAP_SHARED | MAP_FIXED_NOREPLACE, fd, AW_GATE_OFFSET);
 	atomic_store(&aw_session_page, page);

@@ -158,6 +158,7 @@ static int send_order(
 		const struct aw_page *page = run->shared.page;
 		const struct aw_filter_wish wish = {
 			.gate = atomic_load(&page->work) == AW_WORK_FAST,
+			.gate_reads = atomic_load(&page->work) == AW_WORK_READS,
 			.metadata = page->hides,
 			.holds = page->enforce,
 			.kin = page->enforce && !run->wall.own_pids,

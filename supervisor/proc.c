@@ -144,7 +144,8 @@ pid_t aw_proc_outer_pid(pid_t pid, pid_t inner)
 
 		if (other > 0 &&
 			aw_proc_link(other, "ns/pid", theirs, sizeof(theirs)) > 0 &&
-			strcmp(theirs, wanted) == 0 && aw_proc_inner_pid(other) == inner)
+			strcmp(theirs, wanted) == 0 &&
+			aw_proc_inner_pid(other) == inner)
 			return other;
 	}
 	return 0;

@@ -35,9 +35,10 @@ SHIM_OBJ   := $(patsubst %.c,$(BUILD)/shim/%.o,$(SHIM_SRC) $(SHARED_SRC))
 PROG  := $(BUILD)/agentwatch
 ENTER := $(BUILD)/agentwatch-enter
 SHIM  := $(BUILD)/libagentwatch.so
+PRESETS := $(patsubst data/%,$(BUILD)/%,$(wildcard data/presets/*.yaml))
 
 .PHONY: all
-all: $(PROG) $(ENTER) $(SHIM) ## build the program, the shim and agentwatch-enter
+all: $(PROG) $(ENTER) $(SHIM) $(PRESETS) ## build the program, the shim and agentwatch-enter
 
 $(PROG): $(call obj,$(PROG_SRC))
 	@echo "  LINK $@"
@@ -49,6 +50,8 @@ $(SHIM): $(SHIM_OBJ)
 	@echo "  LINK $@"
 	$(Q)$(CC) $(LDFLAGS) -shared -nostdlib -Wl,-z,now,-z,noseparate-code,-z,norelro -Wl,-z,noexecstack \
 		-Wl,--exclude-libs,ALL -Wl,-soname,libagentwatch.so -o $@ $^
+$(PRESETS): $(BUILD)/%: data/%
+	$(Q)install -Dm644 $< $@
 $(BUILD)/shim/%.o: %.c
 	@mkdir -p $(@D); echo "  CC   $< (shim)"
 	$(Q)$(CC) $(SHIM_CFLAGS) -MMD -MP -c -o $@ $<
@@ -85,6 +88,8 @@ install: all ## install below PREFIX, in DESTDIR
 	install -Dm755 $(PROG) $(DESTDIR)$(PREFIX)/bin/agentwatch
 	install -Dm755 $(ENTER) $(DESTDIR)$(PREFIX)/libexec/agentwatch/agentwatch-enter
 	install -Dm755 $(SHIM) $(DESTDIR)$(PREFIX)/lib/agentwatch/libagentwatch.so
+	install -d $(DESTDIR)$(PREFIX)/share/agentwatch/presets
+	install -m644 data/presets/*.yaml $(DESTDIR)$(PREFIX)/share/agentwatch/presets
 	rm -rf $(BUILD)/man && $(PROG) manual --man $(BUILD)/man
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(DOC)
 	install -m644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
@@ -98,7 +103,8 @@ uninstall: ## take away what install put there
 	rm -f $(addprefix $(DESTDIR),$(PREFIX)/bin/agentwatch $(BASH_COMPLETION) \
 		$(ZSH_COMPLETION) $(FISH_COMPLETION)) $(DESTDIR)$(PREFIX)/share/man/man1/agentwatch.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1/agentwatch-*.1
-	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/agentwatch lib/agentwatch) $(DESTDIR)$(DOC)
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/agentwatch lib/agentwatch \
+		share/agentwatch) $(DESTDIR)$(DOC)
 
 # --- keep it in shape ---
 

@@ -58,6 +58,27 @@ struct aw_draft_entry *aw_draft_add(struct aw_draft *draft)
 	return &draft->entries[draft->count++];
 }
 
+void aw_draft_order(struct aw_draft *draft)
+{
+	struct aw_draft_entry *ordered;
+	size_t i, n = 0;
+	int rank;
+
+	if (draft->count < 2)
+		return;
+	ordered = malloc(draft->count * sizeof(*ordered));
+	if (!ordered) {
+		draft->failed = true;
+		return;
+	}
+	for (rank = AW_RANK_BASE; rank <= AW_RANK_FILE; rank++)
+		for (i = 0; i < draft->count; i++)
+			if ((int)draft->entries[i].rank == rank)
+				ordered[n++] = draft->entries[i];
+	memcpy(draft->entries, ordered, n * sizeof(*ordered));
+	free(ordered);
+}
+
 void aw_draft_release(struct aw_draft *draft)
 {
 	size_t i, j;
@@ -172,6 +193,7 @@ static void add_entries(struct aw_build *build, struct aw_draft *draft)
 			aw_bytes_add(
 				&build->parts[AW_PART_PATTERNS], &index, sizeof(index));
 		}
+		build->head.flags |= (uint32_t)AW_IMAGE_SPEAKS << from->stratum;
 		if (from->list == AW_LIST_HIDE && !from->negated)
 			build->head.flags |= AW_IMAGE_HIDES;
 		aw_bytes_add(&build->parts[AW_PART_ENTRIES], &to, sizeof(to));
@@ -261,6 +283,10 @@ int aw_draft_compile(struct aw_draft *draft, void **ret_image, size_t *ret_size,
 	build.head.version = AW_IMAGE_VERSION;
 	build.head.mode = (uint32_t)draft->mode;
 	memcpy(build.head.strata, draft->strata, sizeof(draft->strata));
+	for (i = 0; i < AW_STRATA; i++)
+		if (draft->strata[i].files || draft->strata[i].exec ||
+			draft->strata[i].network || draft->strata[i].listen)
+			build.head.flags |= (uint32_t)AW_IMAGE_SPEAKS << i;
 	add_entries(&build, draft);
 	aw_build_trie(&build, draft);
 	aw_build_commands(&build, draft);

@@ -34,7 +34,11 @@ struct aw_draft_net {
 	unsigned prefix, port_low, port_high;
 };
 
+/* Where an entry stands in its list: those of a lower rank come first. */
+enum aw_rank { AW_RANK_BASE, AW_RANK_PRESET, AW_RANK_BUILT_IN, AW_RANK_FILE };
+
 struct aw_draft_entry {
+	enum aw_rank rank;
 	enum aw_stratum stratum;
 	enum aw_list list;
 	bool negated, dropped;
@@ -58,6 +62,9 @@ struct aw_draft {
 
 /* A new, zeroed entry at the end; NULL (and draft->failed) when out of memory. */
 struct aw_draft_entry *aw_draft_add(struct aw_draft *draft);
+
+/* Bring the entries into the order of their ranks; equal ones keep theirs. */
+void aw_draft_order(struct aw_draft *draft);
 
 /* Lay the image out; *ret_image is malloc'd.  0, or -1 with the reason. */
 int aw_draft_compile(struct aw_draft *draft, void **ret_image, size_t *ret_size,

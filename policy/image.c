@@ -125,5 +125,6 @@ void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	}
 	aw_image_walk(image, path, len, &m);
 	for (s = 0; s < AW_STRATA; s++)
-		aw_image_judge_files(image, s, action, &m, ret);
+		if (AW_STRATUM_SPEAKS(image, s))
+			aw_image_judge_files(image, s, action, &m, ret);
 }

@@ -83,6 +83,14 @@ void aw_image_decide_address(const struct aw_image *image, enum aw_action action
 void aw_image_decide_host(
 	const struct aw_image *image, const char *host, struct aw_decision *ret);
 
+/*
+ * The names that connections are allowed to, one after another: *at is 0 at first. *ret
+ * is not terminated and points into the image; wildcards are left out.  False at the
+ * end.
+ */
+bool aw_image_next_name(
+	const struct aw_image *image, uint32_t *at, const char **ret, size_t *ret_len);
+
 /* Fill *ret for a rule index from a decision; false for AW_NO_RULE or nonsense. */
 bool aw_image_rule(const struct aw_image *image, uint32_t rule, struct aw_rule *ret);
 

@@ -109,9 +109,11 @@ void aw_image_decide_exec(const struct aw_image *image, const char *path, size_t
 	ret->rule = AW_NO_RULE;
 	aw_image_walk(image, path, len, &m);
 	for (s = 0; s < AW_STRATA; s++)
-		aw_image_judge_files(image, s, AW_READ, &m, &files);
+		if (AW_STRATUM_SPEAKS(image, s))
+			aw_image_judge_files(image, s, AW_READ, &m, &files);
 	match_commands(image, &run, &m);
 	for (s = 0; s < AW_STRATA; s++)
-		judge_exec(image, s, &m, ret);
+		if (AW_STRATUM_SPEAKS(image, s))
+			judge_exec(image, s, &m, ret);
 	aw_decision_add(ret, files.verdict, files.rule);
 }

@@ -17,7 +17,7 @@
 #include "policy/image.h"
 
 #define AW_IMAGE_MAGIC 0x6d697761u /* "awim" */
-#define AW_IMAGE_VERSION 1u
+#define AW_IMAGE_VERSION 2u
 
 /* Nodes that can be alive at once while a path is walked; more take the slow way. */
 #define AW_WALK_MAX 32
@@ -26,6 +26,7 @@ enum aw_stratum {
 	AW_STRATUM_SYSTEM,
 	AW_STRATUM_TRUSTED,
 	AW_STRATUM_UNTRUSTED,
+	AW_STRATUM_PROTECTIONS,
 	AW_STRATA
 };
 
@@ -52,12 +53,16 @@ enum aw_default { AW_DEFAULT_ALLOW, AW_DEFAULT_READ_ONLY, AW_DEFAULT_DENY };
 
 enum {
 	AW_IMAGE_HIDES = 1,
+	AW_IMAGE_SPEAKS = 256, /* shifted by a stratum: it says something */
 };
 
 struct aw_image_stratum {
 	uint8_t files, exec, network; /* enum aw_default */
 	uint8_t listen; /* 1: there is a listen list, which alone admits */
 };
+
+/* Whether a stratum can do anything but allow. */
+#define AW_STRATUM_SPEAKS(image, s) ((image)->flags & (uint32_t)AW_IMAGE_SPEAKS << (s))
 
 struct aw_part {
 	uint32_t offset, count;

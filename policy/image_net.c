@@ -254,3 +254,23 @@ void aw_image_decide_host(
 		else if (aw_matches_hold(image, &m, s, AW_LIST_NET_ASK, &rule))
 			aw_decision_add(ret, AW_ASK, rule);
 }
+
+bool aw_image_next_name(
+	const struct aw_image *image, uint32_t *at, const char **ret, size_t *ret_len)
+{
+	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
+	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);
+
+	while (*at < image->parts[AW_PART_NETS].count) {
+		const struct aw_image_net *net = &nets[(*at)++];
+		const struct aw_image_entry *entry = &entries[net->entry];
+
+		if (net->kind != AW_NET_HOST || entry->list != AW_LIST_NET_ALLOW ||
+			entry->negated)
+			continue;
+		*ret = aw_image_bytes(image, net->key);
+		*ret_len = net->key_len;
+		return true;
+	}
+	return false;
+}

@@ -68,7 +68,8 @@ static char *read_source(struct aw_loader *l, size_t *ret_len)
 	return bytes;
 }
 
-static void load_source(struct aw_loader *l, const struct aw_policy_source *source)
+void aw_source_load(struct aw_loader *l, const struct aw_policy_source *source,
+	enum aw_stratum stratum)
 {
 	struct aw_tree_error err;
 	struct aw_tree tree;
@@ -76,9 +77,7 @@ static void load_source(struct aw_loader *l, const struct aw_policy_source *sour
 	char *bytes;
 
 	l->source = source;
-	l->stratum = source->trust == AW_SYSTEM	     ? AW_STRATUM_SYSTEM
-		     : source->trust == AW_UNTRUSTED ? AW_STRATUM_UNTRUSTED
-						     : AW_STRATUM_TRUSTED;
+	l->stratum = stratum;
 	bytes = read_source(l, &len);
 	if (!bytes)
 		return;
@@ -89,6 +88,13 @@ static void load_source(struct aw_loader *l, const struct aw_policy_source *sour
 		aw_tree_free(&tree);
 	}
 	free(bytes);
+}
+
+static enum aw_stratum stratum_of(enum aw_trust trust)
+{
+	return trust == AW_SYSTEM      ? AW_STRATUM_SYSTEM
+	       : trust == AW_UNTRUSTED ? AW_STRATUM_UNTRUSTED
+				       : AW_STRATUM_TRUSTED;
 }
 
 /* Lists that admit change nothing where everything is admitted anyway. */
@@ -112,6 +118,9 @@ static void warn_about_idle_lists(struct aw_loader *l)
 
 		for (j = 0; j < 3; j++) {
 			if (e->list != lists[j].list || told[e->stratum][j] ||
+				e->rank != AW_RANK_FILE ||
+				(e->stratum == AW_STRATUM_TRUSTED &&
+					aw_default_built_in(l, lists[j].rules)) ||
 				l->default_set[e->stratum][lists[j].rules])
 				continue;
 			told[e->stratum][j] = true;
@@ -151,16 +160,20 @@ int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 	l.policy.mode = mode;
 	l.policy.environment.inherit_all = true;
 	for (i = 0; i < count; i++)
-		load_source(&l, &sources[i]);
+		aw_source_load(&l, &sources[i], stratum_of(sources[i].trust));
 	if (force_mode)
 		l.policy.mode = mode;
+	aw_preset_pick(&l);
 	warn_about_idle_lists(&l);
+	aw_limits_settle(&l);
 	aw_builtin_add(&l);
+	aw_protections_add(&l, sources, count);
 	if (!diagnostics->errors && !l.failed)
 		result = compile(&l);
 	if (l.failed)
 		diagnostics->errors++;
 	aw_draft_release(&l.draft);
+	aw_presets_free(&l);
 	if (result < 0)
 		aw_policy_release(&l.policy);
 	else

@@ -34,6 +34,12 @@ struct aw_policy_source {
 struct aw_policy_variables {
 	const char *workspace, *home, *user, *tmpdir, *agentwatch_dir;
 	const char *instance; /* no variable: a folder that may be written to */
+	/* what the loader finds no other way, or NULL */
+	const char *presets; /* folder of the presets that ship with agentwatch */
+	const char *command; /* the command's name, which may pick a preset */
+	const char *state_dir, *runtime_dir, *log; /* agentwatch's own, protected */
+	const char *git_dir;	  /* where a linked worktree's repository is */
+	const char *account_home; /* the account's, where $HOME is another one */
 };
 
 /* One mistake or warning: "file:line:column: text". */
@@ -85,8 +91,10 @@ struct aw_policy {
 		bool inherit_all; /* "all", the default */
 		char **inherit;	  /* names and globs when !inherit_all */
 		size_t inherit_count;
-		char **unset;
+		char **unset; /* "!" in front lets a variable through */
 		size_t unset_count;
+		char **always_unset; /* the same, of files that others cannot loosen */
+		size_t always_unset_count;
 		struct aw_setting *set;
 		size_t set_count;
 	} environment;
@@ -94,7 +102,10 @@ struct aw_policy {
 	size_t exposed_count;
 	bool redirect_home;
 	struct aw_limits limits;
-	void *image; /* compiled, image_size bytes, malloc'd */
+	unsigned unprotected; /* protections that are off; aw_policy_print() has names
+			       */
+	char *picked; /* the preset that the command's name has chosen, or NULL */
+	void *image;  /* compiled, image_size bytes, malloc'd */
 	size_t image_size;
 	struct aw_origin *origins; /* where values came from, for aw_policy_print() */
 };

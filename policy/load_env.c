@@ -8,17 +8,21 @@
 
 #define SET_MAX 1000
 
-static bool good_name(struct aw_loader *l, const struct aw_node *at)
+/* skip: how many signs stand in front of the name. */
+static bool good_name(struct aw_loader *l, const struct aw_node *at, size_t skip)
 {
+	const char *name;
+
 	if (at->kind != AW_NODE_TEXT || !at->text[0]) {
 		aw_report(l, at, "expected the name of a variable");
 		return false;
 	}
-	if (strchr(at->text, '=') || at->text[0] == '!' || at->text[0] == '$') {
+	name = at->text + skip;
+	if (!name[0] || strchr(name, '=') || name[0] == '!' || name[0] == '$') {
 		aw_report(l, at, "'%.60s' is not the name of a variable", at->text);
 		return false;
 	}
-	return aw_glob_check(l, at, at->text, strlen(at->text));
+	return aw_glob_check(l, at, name, strlen(name));
 }
 
 static void add_names(struct aw_loader *l, const struct aw_node *value, const char *key,
@@ -34,7 +38,7 @@ static void add_names(struct aw_loader *l, const struct aw_node *value, const ch
 	}
 	*names = grown;
 	for (i = 0; i < value->count; i++) {
-		if (!good_name(l, value->items[i]))
+		if (!good_name(l, value->items[i], 0))
 			continue;
 		grown[*count] = aw_copy(l, value->items[i]->text);
 		if (grown[*count])
@@ -56,6 +60,7 @@ void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argum
 	int word;
 
 	(void)argument;
+	l->inherit_named = true;
 	if (value->kind == AW_NODE_LIST) {
 		l->policy.environment.inherit_all = false;
 		add_names(l, value, "inherit", &l->policy.environment.inherit,
@@ -71,12 +76,69 @@ void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argum
 	aw_origin_add(l, value, "inherit", words[word]);
 }
 
+/* Put a name in at this place of a list. */
+static void insert_name(
+	struct aw_loader *l, const char *name, char ***names, size_t *count, size_t at)
+{
+	char **grown = realloc(*names, (*count + 1) * sizeof(*grown));
+	char *copy = aw_copy(l, name);
+
+	if (grown)
+		*names = grown;
+	if (!grown || !copy) {
+		l->failed = true;
+		free(copy);
+		return;
+	}
+	memmove(grown + at + 1, grown + at, (*count - at) * sizeof(*grown));
+	grown[at] = copy;
+	++*count;
+}
+
+void aw_unset_add(struct aw_loader *l, const char *name)
+{
+	const struct aw_node at = {
+		.kind = AW_NODE_TEXT, .line = 1, .column = 1, .text = (char *)name};
+
+	insert_name(l, name, &l->policy.environment.unset,
+		&l->policy.environment.unset_count, l->unset_built_in++);
+	aw_origin_add(l, &at, "unset", name);
+}
+
+/* In front of what files say stands what presets say, and before that our own. */
+static void unset_one(struct aw_loader *l, const struct aw_node *at)
+{
+	char ***names = &l->policy.environment.unset;
+	size_t *count = &l->policy.environment.unset_count, place;
+	bool kept = at->kind == AW_NODE_TEXT && at->text[0] == '!';
+
+	if (!good_name(l, at, kept))
+		return;
+	if (kept && l->source->trust == AW_UNTRUSTED) {
+		aw_warn(l, at, "'%.60s' is ignored: this file is not trusted",
+			at->text);
+		return;
+	}
+	if (l->stratum != AW_STRATUM_TRUSTED) {
+		names = &l->policy.environment.always_unset;
+		count = &l->policy.environment.always_unset_count;
+	}
+	place = *count;
+	if (aw_is_preset(l->source) && l->stratum == AW_STRATUM_TRUSTED)
+		place = l->unset_presets++;
+	insert_name(l, at->text, names, count, place);
+	aw_origin_add(l, at, "unset", at->text);
+}
+
 void aw_unset_read(struct aw_loader *l, const struct aw_node *value, int argument)
 {
+	size_t i;
+
 	(void)argument;
-	if (aw_list_check(l, value))
-		add_names(l, value, "unset", &l->policy.environment.unset,
-			&l->policy.environment.unset_count);
+	if (!aw_list_check(l, value))
+		return;
+	for (i = 0; i < value->count; i++)
+		unset_one(l, value->items[i]);
 }
 
 static struct aw_setting *find_setting(struct aw_policy *policy, const char *name)
@@ -123,7 +185,7 @@ static void read_setting(struct aw_loader *l, const struct aw_node *map,
 	char *text;
 	size_t i;
 
-	if (!good_name(l, name))
+	if (!good_name(l, name, 0))
 		return;
 	for (i = 0; i < at; i += 2)
 		if (map->items[i]->kind == AW_NODE_TEXT &&
@@ -171,10 +233,26 @@ static bool any_matches(char *const *names, size_t count, const char *name)
 	return false;
 }
 
+/* The last of the list that matches decides. */
+static bool is_unset(char *const *names, size_t count, const char *name)
+{
+	while (count-- > 0) {
+		const char *pattern = names[count];
+		bool kept = pattern[0] == '!';
+
+		pattern += kept;
+		if (aw_glob_match(pattern, strlen(pattern), name, strlen(name)))
+			return !kept;
+	}
+	return false;
+}
+
 bool aw_policy_keeps_variable(const struct aw_policy *policy, const char *name)
 {
-	if (any_matches(
-		    policy->environment.unset, policy->environment.unset_count, name))
+	if (is_unset(
+		    policy->environment.unset, policy->environment.unset_count, name) ||
+		is_unset(policy->environment.always_unset,
+			policy->environment.always_unset_count, name))
 		return false;
 	return policy->environment.inherit_all ||
 	       any_matches(policy->environment.inherit,

@@ -27,7 +27,16 @@ struct aw_loader {
 	struct aw_policy policy;
 	bool default_set[AW_STRATA][3]; /* filesystem, exec, network: default named */
 	bool rules_named;		/* a trusted file has rules of its own */
-	unsigned fixed;			/* scalars that the system layer has settled */
+	bool inherit_named;		/* ... and says which variables are inherited */
+	size_t unset_presets, unset_built_in; /* of policy.environment.unset */
+	bool preset_named;		      /* ... or which presets, if any */
+	bool preset_used;     /* some preset stands below the trusted files */
+	unsigned fixed;	      /* scalars that the system layer has settled */
+	unsigned unprotected; /* protections that are off, a bit each */
+	unsigned protected;   /* ... that the system layer keeps on */
+	struct aw_limits limits[AW_STRATA];
+	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
+	struct aw_preset *presets;    /* owned: those that were read, newest first */
 	bool failed;
 };
 
@@ -46,6 +55,7 @@ const char *aw_nearest(const char *text, const char *const *words);
 enum {
 	AW_KEY_UNTRUSTED = 1, /* counts in an untrusted file too */
 	AW_KEY_LATER = 2,     /* not in this version */
+	AW_KEY_PRESET = 4,    /* may stand in a preset */
 };
 
 struct aw_key {
@@ -65,6 +75,10 @@ int aw_word_read(
 
 /* False, after an error, when value is not a list of texts. */
 bool aw_list_check(struct aw_loader *l, const struct aw_node *value);
+
+/* load.c: read one file, its rules going to a stratum. */
+void aw_source_load(struct aw_loader *l, const struct aw_policy_source *source,
+	enum aw_stratum stratum);
 
 /* load_sections.c */
 void aw_document_read(struct aw_loader *l, const struct aw_node *root);
@@ -96,17 +110,67 @@ void aw_net_list_read(struct aw_loader *l, const struct aw_node *value, int list
 struct aw_draft_entry *aw_entry_add(struct aw_loader *l, const struct aw_node *at,
 	enum aw_list list, const char **ret_rest);
 
+/* load_net.c: what the text of an entry, without "!", stands for. */
+void aw_net_parse(struct aw_loader *l, const struct aw_node *at,
+	struct aw_draft_entry *entry, const char *text);
+/* One more address, name or network that an entry stands for. */
+void aw_net_add(struct aw_loader *l, struct aw_draft_entry *entry,
+	enum aw_net_kind kind, unsigned prefix, const void *key, size_t len,
+	unsigned low, unsigned high);
+
+/* load_dns.c: the name servers of /etc/resolv.conf, at these ports. */
+void aw_name_servers_add(
+	struct aw_loader *l, struct aw_draft_entry *entry, unsigned low, unsigned high);
+
+/* load_limits.c */
+void aw_limits_read(struct aw_loader *l, const struct aw_node *value, int argument);
+/* The limits that hold: of several layers the smaller ones. */
+void aw_limits_settle(struct aw_loader *l);
+
+/* load_expose.c */
+void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument);
+
+/* load_preset.c: fragments that ship with agentwatch, a layer below the trusted files.
+ */
+void aw_preset_read(struct aw_loader *l, const struct aw_node *value, int argument);
+/* The one for the command's name, where no file has rules or names a preset. */
+void aw_preset_pick(struct aw_loader *l);
+bool aw_is_preset(const struct aw_policy_source *source);
+/* True when, in a preset, an entry names a variable that is not set. */
+bool aw_preset_skips(const struct aw_loader *l, const char *text);
+void aw_presets_free(struct aw_loader *l);
+
+/* load_protect.c: what is protected without a word in any file. */
+void aw_protections_read(
+	struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_protections_add(
+	struct aw_loader *l, const struct aw_policy_source *sources, size_t count);
+/* The name of protection i, or NULL behind the last one. */
+const char *aw_protection_name(unsigned i);
+
 /* load_env.c */
 void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_unset_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_set_read(struct aw_loader *l, const struct aw_node *value, int argument);
 
+/* load_env.c: a name for the list of variables that are unset. */
+void aw_unset_add(struct aw_loader *l, const char *name);
+
 /* load_builtin.c: what holds without a word in any file. */
 void aw_builtin_add(struct aw_loader *l);
+/* True when the trusted files leave a section's default (0: filesystem, 1: exec,
+ * 2: network) to us. */
+bool aw_default_built_in(const struct aw_loader *l, unsigned rules);
+/* A built-in entry of this rank; text is read as if it stood in a file. */
+struct aw_draft_entry *aw_built_in_entry(struct aw_loader *l, enum aw_stratum stratum,
+	enum aw_list list, enum aw_rank rank, const char *text, unsigned line);
 
 /* load_print.c */
 void aw_origin_add(struct aw_loader *l, const struct aw_node *at, const char *key,
 	const char *value);
+
+/* A limit as it is printed, in bytes, seconds or pieces. */
+void aw_amount_text(double value, char *text, size_t size);
 
 /* strdup that marks the loader as failed. */
 char *aw_copy(struct aw_loader *l, const char *text);

@@ -42,6 +42,11 @@ static void read_key(struct aw_loader *l, const struct aw_key *key,
 			section ? section : "", section ? "." : "", key->name);
 		return;
 	}
+	if (aw_is_preset(l->source) && !(key->flags & AW_KEY_PRESET)) {
+		aw_report(l, name, "'%s%s%s' has no place in a preset",
+			section ? section : "", section ? "." : "", key->name);
+		return;
+	}
 	if (key->flags & AW_KEY_LATER) {
 		aw_report(l, name, "'%s%s%s' is not available in this version yet",
 			section ? section : "", section ? "." : "", key->name);

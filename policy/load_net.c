@@ -17,15 +17,15 @@ struct item {
 	unsigned low, high;
 };
 
-static void add_net(struct item *i, enum aw_net_kind kind, unsigned prefix,
-	const void *key, size_t len)
+void aw_net_add(struct aw_loader *l, struct aw_draft_entry *entry,
+	enum aw_net_kind kind, unsigned prefix, const void *key, size_t len,
+	unsigned low, unsigned high)
 {
-	struct aw_draft_entry *entry = i->entry;
 	struct aw_draft_net *nets =
 		realloc(entry->nets, (entry->net_count + 1) * sizeof(*nets));
 
 	if (!nets) {
-		i->l->failed = true;
+		l->failed = true;
 		return;
 	}
 	entry->nets = nets;
@@ -35,8 +35,14 @@ static void add_net(struct item *i, enum aw_net_kind kind, unsigned prefix,
 	nets->prefix = prefix;
 	memcpy(nets->key, key, len);
 	nets->key_len = len;
-	nets->port_low = i->low;
-	nets->port_high = i->high;
+	nets->port_low = low;
+	nets->port_high = high;
+}
+
+static void add_net(struct item *i, enum aw_net_kind kind, unsigned prefix,
+	const void *key, size_t len)
+{
+	aw_net_add(i->l, i->entry, kind, prefix, key, len, i->low, i->high);
 }
 
 /* A decimal number up to max, all of text; -1 when it is not one. */
@@ -229,17 +235,63 @@ static void read_brackets(struct item *i, char *text)
 	read_address(i, AF_INET6, text + 1, prefix);
 }
 
+/*
+ * "scheme://user@host:port/path" means host and port: what stands before and behind is
+ * cut off.  The port of the scheme goes to *ret_port.  NULL after an error.
+ */
+static char *read_url(struct item *i, char *text, char *rest, unsigned *ret_port)
+{
+	static const struct {
+		const char *scheme;
+		unsigned port;
+	} schemes[] = {{"http", 80}, {"https", 443}, {"ws", 80}, {"wss", 443}};
+	char *at;
+	size_t n;
+
+	*rest = '\0';
+	for (n = 0; n < sizeof(schemes) / sizeof(*schemes); n++)
+		if (strcasecmp(text, schemes[n].scheme) == 0)
+			break;
+	if (n == sizeof(schemes) / sizeof(*schemes)) {
+		aw_report(i->l, i->at,
+			"a URL that begins with '%.20s://'; expected http, https, ws "
+			"or wss, or just a host and a port, such as example.com:443",
+			text);
+		return NULL;
+	}
+	*ret_port = schemes[n].port;
+	rest += 3;
+	rest[strcspn(rest, "/?#")] = '\0';
+	at = strrchr(rest, '@');
+	return at ? at + 1 : rest;
+}
+
+/* "$NAMESERVERS", perhaps with a port; 53 without one. */
+static bool read_name_servers(struct item *i, char *text)
+{
+	static const char word[] = "$NAMESERVERS";
+	size_t len = sizeof(word) - 1;
+
+	if (strncmp(text, word, len) != 0 || (text[len] && text[len] != ':'))
+		return false;
+	i->low = i->high = 53;
+	if (!text[len] || read_port(i, text + len + 1))
+		aw_name_servers_add(i->l, i->entry, i->low, i->high);
+	return true;
+}
+
 static void read_internet(struct item *i, char *text)
 {
-	char *colon = strchr(text, ':');
+	char *colon = strstr(text, "://");
+	unsigned port = 0;
 
-	if (strstr(text, "://")) {
-		aw_report(i->l, i->at,
-			"'%.100s' is a URL; expected a host and a port, such as "
-			"example.com:443",
-			text);
-		return;
+	if (colon) {
+		text = read_url(i, text, colon, &port);
+		if (!text)
+			return;
+		i->low = i->high = port;
 	}
+	colon = strchr(text, ':');
 	if (text[0] == '[') {
 		read_brackets(i, text);
 		return;
@@ -319,20 +371,25 @@ static void read_unix(struct item *i, const char *text)
 	free(expanded);
 }
 
-static void read_item(struct aw_loader *l, const struct aw_node *at, enum aw_list list)
+void aw_net_parse(struct aw_loader *l, const struct aw_node *at,
+	struct aw_draft_entry *entry, const char *text)
 {
-	struct item i = {.l = l, .at = at, .high = UINT16_MAX};
-	const char *text;
+	struct item i = {.l = l, .at = at, .entry = entry, .high = UINT16_MAX};
 	char *copy;
 
-	i.entry = aw_entry_add(l, at, list, &text);
-	if (!i.entry)
-		return;
 	if (strncmp(text, "unix:", 5) == 0) {
 		read_unix(&i, text + 5);
 		return;
 	}
 	copy = aw_copy(l, text);
+	if (!copy || read_name_servers(&i, copy)) {
+		free(copy);
+		return;
+	}
+	if (strchr(copy, '$')) {
+		free(copy);
+		copy = aw_expand(l, at, text, AW_EXPAND_PLAIN);
+	}
 	if (copy)
 		read_internet(&i, copy);
 	free(copy);
@@ -340,12 +397,17 @@ static void read_item(struct aw_loader *l, const struct aw_node *at, enum aw_lis
 
 void aw_net_list_read(struct aw_loader *l, const struct aw_node *value, int list)
 {
+	struct aw_draft_entry *entry;
+	const char *text;
 	size_t i;
 
 	if (!aw_list_check(l, value))
 		return;
-	if (list == AW_LIST_NET_LISTEN)
+	if (list == AW_LIST_NET_LISTEN && !aw_is_preset(l->source))
 		l->draft.strata[l->stratum].listen = 1;
-	for (i = 0; i < value->count; i++)
-		read_item(l, value->items[i], (enum aw_list)list);
+	for (i = 0; i < value->count; i++) {
+		entry = aw_entry_add(l, value->items[i], (enum aw_list)list, &text);
+		if (entry)
+			aw_net_parse(l, value->items[i], entry, text);
+	}
 }

@@ -139,6 +139,8 @@ struct aw_draft_entry *aw_entry_add(struct aw_loader *l, const struct aw_node *a
 		aw_report(l, at, "expected a text, not a list or map");
 		return NULL;
 	}
+	if (aw_preset_skips(l, at->text))
+		return NULL;
 	text = at->text + (at->text[0] == '!');
 	if (text[strspn(text, " \t\r\n")] == '\0') {
 		aw_report(l, at, "an empty entry");
@@ -153,6 +155,7 @@ struct aw_draft_entry *aw_entry_add(struct aw_loader *l, const struct aw_node *a
 		return NULL;
 	}
 	entry->stratum = l->stratum;
+	entry->rank = aw_is_preset(l->source) ? AW_RANK_PRESET : AW_RANK_FILE;
 	entry->list = list;
 	entry->negated = at->text[0] == '!';
 	entry->file = l->source->file;

@@ -28,6 +28,7 @@ static const char *const stratum_notes[AW_STRATA] = {
 	[AW_STRATUM_TRUSTED] = "the trusted policy",
 	[AW_STRATUM_UNTRUSTED] =
 		"what files that are not trusted add: they can only tighten",
+	[AW_STRATUM_PROTECTIONS] = "what is protected",
 };
 
 void aw_origin_add(struct aw_loader *l, const struct aw_node *at, const char *key,
@@ -81,6 +82,22 @@ static void print_quoted(const char *text, FILE *out)
 			fputc(c, out);
 	}
 	fputc('"', out);
+}
+
+/* A path that is a value, not a pattern: its own "$" and "\\" are to be read as such.
+ */
+static void print_path(const char *path, FILE *out)
+{
+	char text[8192];
+	size_t len = 0;
+
+	for (; *path && len + 2 < sizeof(text); path++) {
+		if (*path == '$' || *path == '\\')
+			text[len++] = '\\';
+		text[len++] = *path;
+	}
+	text[len] = '\0';
+	print_quoted(text, out);
 }
 
 static void print_word(
@@ -146,17 +163,23 @@ static void print_section(const struct aw_policy *policy, unsigned stratum,
 		print_list(policy->image, stratum, (enum aw_list)list, out);
 }
 
-static void print_names(const struct aw_policy *policy, const char *key,
+static void print_each(const struct aw_policy *policy, const char *key,
 	char *const *names, size_t count, FILE *out)
 {
 	size_t i;
 
-	fprintf(out, "  %s:%s\n", key, count ? "" : " []");
 	for (i = 0; i < count; i++) {
 		fputs("    - ", out);
 		print_quoted(names[i], out);
 		print_origin(policy, key, names[i], out);
 	}
+}
+
+static void print_names(const struct aw_policy *policy, const char *key,
+	char *const *names, size_t count, FILE *out)
+{
+	fprintf(out, "  %s:%s\n", key, count ? "" : " []");
+	print_each(policy, key, names, count, out);
 }
 
 static void print_environment(const struct aw_policy *policy, FILE *out)
@@ -171,8 +194,18 @@ static void print_environment(const struct aw_policy *policy, FILE *out)
 		print_names(policy, "inherit", policy->environment.inherit,
 			policy->environment.inherit_count, out);
 	}
-	print_names(policy, "unset", policy->environment.unset,
+	fprintf(out, "  unset:%s\n",
+		policy->environment.unset_count + policy->environment.always_unset_count
+			? ""
+			: " []");
+	print_each(policy, "unset", policy->environment.unset,
 		policy->environment.unset_count, out);
+	print_each(policy, "unset", policy->environment.always_unset,
+		policy->environment.always_unset_count, out);
+	if (policy->redirect_home) {
+		fputs("  redirect_home: true", out);
+		print_origin(policy, "redirect_home", "true", out);
+	}
 	if (policy->environment.set_count)
 		fputs("  set:\n", out);
 	for (i = 0; i < policy->environment.set_count; i++) {
@@ -182,6 +215,101 @@ static void print_environment(const struct aw_policy *policy, FILE *out)
 		print_quoted(policy->environment.set[i].value, out);
 		print_origin(policy, "set", policy->environment.set[i].name, out);
 	}
+}
+
+static void print_exposed(const struct aw_policy *policy, FILE *out)
+{
+	size_t i;
+
+	if (policy->exposed_count)
+		fputs("  expose:\n", out);
+	for (i = 0; i < policy->exposed_count; i++) {
+		const struct aw_exposed *e = &policy->exposed[i];
+
+		fputs("    - {source: ", out);
+		print_path(e->source, out);
+		fputs(", target: ", out);
+		print_path(e->target, out);
+		fprintf(out, ", mode: %s}", e->write ? "rw" : "ro");
+		print_origin(policy, "expose", e->target, out);
+	}
+}
+
+void aw_amount_text(double value, char *text, size_t size)
+{
+	snprintf(text, size,
+		value >= 1 && value == (double)(uint64_t)value ? "%.0f" : "%.9f",
+		value);
+}
+
+static void print_limit(
+	const struct aw_policy *policy, const char *key, double value, FILE *out)
+{
+	char what[48];
+
+	if (value <= 0)
+		return;
+	aw_amount_text(value, what, sizeof(what));
+	fprintf(out, "  %s: %s", key, what);
+	print_origin(policy, key, what, out);
+}
+
+static void print_limits(const struct aw_policy *policy, FILE *out)
+{
+	const struct aw_limits *l = &policy->limits;
+
+	if (!l->memory && l->cpus <= 0 && !l->processes && !l->time && !l->open_files &&
+		!l->file_size)
+		return;
+	fputs("limits:\n", out);
+	print_limit(policy, "memory", (double)l->memory, out);
+	print_limit(policy, "cpus", l->cpus, out);
+	print_limit(policy, "processes", (double)l->processes, out);
+	print_limit(policy, "time", (double)l->time, out);
+	print_limit(policy, "open_files", (double)l->open_files, out);
+	print_limit(policy, "file_size", (double)l->file_size, out);
+}
+
+/* Names that are off as a map that can be read again; all rules as comments. */
+static void print_protections(const struct aw_policy *policy, FILE *out)
+{
+	const struct aw_image *image = policy->image;
+	const struct aw_image_entry *e = aw_part_at(image, AW_PART_ENTRIES);
+	struct aw_rule rule;
+	char key[64];
+	uint32_t i;
+
+	fputs(policy->unprotected ? "protections:\n" : "protections: on\n", out);
+	for (i = 0; aw_protection_name(i); i++) {
+		if (!(policy->unprotected & (1u << i)))
+			continue;
+		fprintf(out, "  %s: off", aw_protection_name(i));
+		snprintf(key, sizeof(key), "protections.%s", aw_protection_name(i));
+		print_origin(policy, key, "off", out);
+	}
+	for (i = 0; i < image->parts[AW_PART_ENTRIES].count; i++)
+		if (e[i].stratum == AW_STRATUM_PROTECTIONS &&
+			aw_image_rule(image, i, &rule)) {
+			fprintf(out, "#   %s  ",
+				e[i].list == AW_LIST_DENY_WRITE ? "deny_write"
+				: e[i].list == AW_LIST_DENY	? "deny"
+								: "connect");
+			print_quoted(rule.text, out);
+			fprintf(out, "  # %s:%u\n", rule.file, (unsigned)rule.line);
+		}
+}
+
+static void print_presets(const struct aw_policy *policy, FILE *out)
+{
+	const struct aw_origin *o;
+
+	if (policy->picked)
+		fprintf(out, "# preset %s was chosen by the command's name\n",
+			policy->picked);
+	for (o = policy->origins; o; o = o->next)
+		if (o->what && strncmp(o->what, "preset=", 7) == 0 &&
+			strncmp(o->where, "built-in", 8) != 0)
+			fprintf(out, "# preset %s  # %s\n", o->what + 7, o->where);
 }
 
 static bool says_anything(const struct aw_image *image, unsigned stratum)
@@ -205,6 +333,8 @@ static void print_stratum(const struct aw_policy *policy, unsigned stratum, FILE
 	fprintf(out, "# %s\n", stratum_notes[stratum]);
 	print_section(policy, stratum, "filesystem", s->files, AW_LIST_HIDE,
 		AW_LIST_READ, out);
+	if (stratum == AW_STRATUM_TRUSTED)
+		print_exposed(policy, out);
 	print_section(policy, stratum, "exec", s->exec, AW_LIST_EXEC_DENY,
 		AW_LIST_EXEC_ALLOW, out);
 	print_section(policy, stratum, "network", s->network, AW_LIST_NET_DENY,
@@ -224,6 +354,9 @@ void aw_policy_print(const struct aw_policy *policy, FILE *out)
 	print_word(policy, "engine", policy->engine, out);
 	print_word(policy, "verdicts", policy->verdicts, out);
 	print_word(policy, "on_missing_runner", policy->on_missing_runner, out);
+	print_presets(policy, out);
+	print_protections(policy, out);
+	print_limits(policy, out);
 	print_stratum(policy, AW_STRATUM_TRUSTED, out);
 	print_environment(policy, out);
 	for (i = 0; i < sizeof(others) / sizeof(*others); i++)
@@ -253,6 +386,14 @@ void aw_policy_release(struct aw_policy *policy)
 	}
 	free_names(policy->environment.inherit, policy->environment.inherit_count);
 	free_names(policy->environment.unset, policy->environment.unset_count);
+	free_names(policy->environment.always_unset,
+		policy->environment.always_unset_count);
+	for (i = 0; i < policy->exposed_count; i++) {
+		free(policy->exposed[i].source);
+		free(policy->exposed[i].target);
+	}
+	free(policy->exposed);
+	free(policy->picked);
 	for (i = 0; i < policy->environment.set_count; i++) {
 		free(policy->environment.set[i].name);
 		free(policy->environment.set[i].value);

@@ -110,43 +110,58 @@ static void read_default(struct aw_loader *l, const struct aw_node *value, int r
 	aw_origin_add(l, value, keys[rules], value->text);
 }
 
+enum { ANYWHERE = AW_KEY_UNTRUSTED | AW_KEY_PRESET };
+
 static const struct aw_key file_keys[] = {
 	{"default", read_default, RULES_FILES, AW_KEY_UNTRUSTED},
-	{"read", aw_path_list_read, AW_LIST_READ, AW_KEY_UNTRUSTED},
-	{"write", aw_path_list_read, AW_LIST_WRITE, AW_KEY_UNTRUSTED},
-	{"deny", aw_path_list_read, AW_LIST_DENY, AW_KEY_UNTRUSTED},
-	{"deny_write", aw_path_list_read, AW_LIST_DENY_WRITE, AW_KEY_UNTRUSTED},
-	{"hide", aw_path_list_read, AW_LIST_HIDE, AW_KEY_UNTRUSTED},
-	{"ask", aw_path_list_read, AW_LIST_ASK, AW_KEY_UNTRUSTED},
-	{"expose", NULL, 0, AW_KEY_LATER},
+	{"read", aw_path_list_read, AW_LIST_READ, ANYWHERE},
+	{"write", aw_path_list_read, AW_LIST_WRITE, ANYWHERE},
+	{"deny", aw_path_list_read, AW_LIST_DENY, ANYWHERE},
+	{"deny_write", aw_path_list_read, AW_LIST_DENY_WRITE, ANYWHERE},
+	{"hide", aw_path_list_read, AW_LIST_HIDE, ANYWHERE},
+	{"ask", aw_path_list_read, AW_LIST_ASK, ANYWHERE},
+	{"expose", aw_expose_read, 0, 0},
 	{NULL, NULL, 0, 0},
 };
 
 static const struct aw_key exec_keys[] = {
 	{"default", read_default, RULES_EXEC, AW_KEY_UNTRUSTED},
-	{"allow", aw_exec_list_read, AW_LIST_EXEC_ALLOW, AW_KEY_UNTRUSTED},
-	{"deny", aw_exec_list_read, AW_LIST_EXEC_DENY, AW_KEY_UNTRUSTED},
-	{"ask", aw_exec_list_read, AW_LIST_EXEC_ASK, AW_KEY_UNTRUSTED},
+	{"allow", aw_exec_list_read, AW_LIST_EXEC_ALLOW, ANYWHERE},
+	{"deny", aw_exec_list_read, AW_LIST_EXEC_DENY, ANYWHERE},
+	{"ask", aw_exec_list_read, AW_LIST_EXEC_ASK, ANYWHERE},
 	{NULL, NULL, 0, 0},
 };
 
 static const struct aw_key network_keys[] = {
 	{"default", read_default, RULES_NETWORK, AW_KEY_UNTRUSTED},
-	{"allow", aw_net_list_read, AW_LIST_NET_ALLOW, AW_KEY_UNTRUSTED},
-	{"deny", aw_net_list_read, AW_LIST_NET_DENY, AW_KEY_UNTRUSTED},
-	{"ask", aw_net_list_read, AW_LIST_NET_ASK, AW_KEY_UNTRUSTED},
-	{"listen", aw_net_list_read, AW_LIST_NET_LISTEN, AW_KEY_UNTRUSTED},
+	{"allow", aw_net_list_read, AW_LIST_NET_ALLOW, ANYWHERE},
+	{"deny", aw_net_list_read, AW_LIST_NET_DENY, ANYWHERE},
+	{"ask", aw_net_list_read, AW_LIST_NET_ASK, ANYWHERE},
+	{"listen", aw_net_list_read, AW_LIST_NET_LISTEN, ANYWHERE},
 	{"container", NULL, 0, AW_KEY_LATER},
 	{"verify_tls", NULL, 0, AW_KEY_LATER},
 	{"forward", NULL, 0, AW_KEY_LATER},
 	{NULL, NULL, 0, 0},
 };
 
+static void read_redirect_home(
+	struct aw_loader *l, const struct aw_node *value, int argument)
+{
+	static const char *const words[] = {"false", "true", NULL};
+	int word = aw_word_read(l, value, words);
+
+	(void)argument;
+	if (word < 0)
+		return;
+	l->policy.redirect_home = word;
+	aw_origin_add(l, value, "redirect_home", words[word]);
+}
+
 static const struct aw_key environment_keys[] = {
 	{"inherit", aw_inherit_read, 0, 0},
-	{"unset", aw_unset_read, 0, AW_KEY_UNTRUSTED},
+	{"unset", aw_unset_read, 0, ANYWHERE},
 	{"set", aw_set_read, 0, 0},
-	{"redirect_home", NULL, 0, AW_KEY_LATER},
+	{"redirect_home", read_redirect_home, 0, 0},
 	{NULL, NULL, 0, 0},
 };
 
@@ -161,7 +176,7 @@ static void read_rules(struct aw_loader *l, const struct aw_node *value, int rul
 		[RULES_NETWORK] = {"network", network_keys},
 	};
 
-	if (l->source->trust != AW_UNTRUSTED)
+	if (l->source->trust != AW_UNTRUSTED && !aw_is_preset(l->source))
 		l->rules_named = true;
 	aw_keys_read(l, value, sections[rules].name, sections[rules].keys);
 }
@@ -174,19 +189,19 @@ static void read_environment(
 }
 
 static const struct aw_key document_keys[] = {
-	{"version", read_version, 0, AW_KEY_UNTRUSTED},
+	{"version", read_version, 0, ANYWHERE},
 	{"mode", read_mode, 0, AW_KEY_UNTRUSTED},
 	{"runner", read_field, FIELD_RUNNER, 0},
 	{"engine", read_field, FIELD_ENGINE, 0},
 	{"verdicts", read_field, FIELD_VERDICTS, 0},
 	{"on_missing_runner", read_field, FIELD_MISSING, 0},
-	{"filesystem", read_rules, RULES_FILES, AW_KEY_UNTRUSTED},
-	{"exec", read_rules, RULES_EXEC, AW_KEY_UNTRUSTED},
-	{"network", read_rules, RULES_NETWORK, AW_KEY_UNTRUSTED},
-	{"environment", read_environment, 0, AW_KEY_UNTRUSTED},
+	{"filesystem", read_rules, RULES_FILES, ANYWHERE},
+	{"exec", read_rules, RULES_EXEC, ANYWHERE},
+	{"network", read_rules, RULES_NETWORK, ANYWHERE},
+	{"environment", read_environment, 0, ANYWHERE},
 	{"merge", NULL, 0, AW_KEY_LATER},
-	{"preset", NULL, 0, AW_KEY_LATER},
-	{"limits", NULL, 0, AW_KEY_LATER | AW_KEY_UNTRUSTED},
+	{"preset", aw_preset_read, 0, AW_KEY_PRESET},
+	{"limits", aw_limits_read, 0, AW_KEY_UNTRUSTED},
 	{"container", NULL, 0, AW_KEY_LATER},
 	{"user", NULL, 0, AW_KEY_LATER},
 	{"host_commands", NULL, 0, AW_KEY_LATER},
@@ -194,7 +209,7 @@ static const struct aw_key document_keys[] = {
 	{"hooks", NULL, 0, AW_KEY_LATER},
 	{"restricted_runners", NULL, 0, AW_KEY_LATER},
 	{"restricted_runner", NULL, 0, AW_KEY_LATER},
-	{"protections", NULL, 0, AW_KEY_LATER},
+	{"protections", aw_protections_read, 0, 0},
 	{"tests", NULL, 0, AW_KEY_LATER},
 	{"agents", NULL, 0, AW_KEY_LATER},
 	{NULL, NULL, 0, 0},

@@ -12,8 +12,8 @@
 
 char *aw_find_part(const char *name)
 {
-	static const char *const places[] = {
-		"", "../lib/agentwatch/", "../libexec/agentwatch/"};
+	static const char *const places[] = {"", "../lib/agentwatch/",
+		"../libexec/agentwatch/", "../share/agentwatch/"};
 	char self[4096], *path = NULL, *real;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 

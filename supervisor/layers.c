@@ -11,6 +11,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/folders.h"
+#include "supervisor/find.h"
 
 static int no_memory(struct aw_error *err)
 {
@@ -29,6 +30,13 @@ void aw_layers_release(struct aw_layers *layers)
 	free((char *)v->user);
 	free((char *)v->tmpdir);
 	free((char *)v->agentwatch_dir);
+	free((char *)v->presets);
+	free((char *)v->command);
+	free((char *)v->state_dir);
+	free((char *)v->runtime_dir);
+	free((char *)v->log);
+	free((char *)v->git_dir);
+	free((char *)v->account_home);
 	memset(layers, 0, sizeof(*layers));
 }
 
@@ -83,6 +91,98 @@ static char *find_workspace(void)
 	return here;
 }
 
+/* Policy is about the file that is reached: links on the way to a folder are followed.
+ */
+static char *real_or_same(const char *path)
+{
+	char *real = path && path[0] == '/' ? realpath(path, NULL) : NULL;
+
+	return real ? real : path ? strdup(path) : NULL;
+}
+
+/* The first line of a file of git's, behind prefix; NULL when it is not there. */
+static char *read_git_line(const char *folder, const char *name, const char *prefix)
+{
+	AW_FREE char *path = NULL;
+	AW_FCLOSE FILE *file = NULL;
+	char line[4200];
+	size_t len = strlen(prefix);
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return NULL;
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file) ||
+		strncmp(line, prefix, len) != 0)
+		return NULL;
+	line[strcspn(line, "\r\n")] = '\0';
+	if (line[len] == '/')
+		return strdup(line + len);
+	free(path);
+	path = NULL;
+	return asprintf(&path, "%s/%s", folder, line + len) < 0 ? NULL
+								: aw_take_ptr(&path);
+}
+
+/*
+ * The repository of a linked worktree, which git writes to from here.  The worktree's
+ * .git file may have come from anywhere, so it counts only when the repository knows
+ * this worktree.
+ */
+static char *find_git_dir(const char *workspace)
+{
+	AW_FREE char *own = read_git_line(workspace, ".git", "gitdir: ");
+	AW_FREE char *back = own ? read_git_line(own, "gitdir", "") : NULL;
+	AW_FREE char *common = back ? read_git_line(own, "commondir", "") : NULL;
+	AW_FREE char *known = back ? realpath(back, NULL) : NULL;
+	AW_FREE char *mine = NULL;
+
+	if (!common || !known || asprintf(&mine, "%s/.git", workspace) < 0 ||
+		strcmp(mine, known) != 0)
+		return NULL;
+	return realpath(common, NULL);
+}
+
+/* The absolute name of a file that may not be there yet. */
+static char *name_log(const char *log)
+{
+	AW_FREE char *copy = strdup(log), *folder = NULL;
+	char *slash = copy ? strrchr(copy, '/') : NULL, *path = NULL;
+
+	if (!copy || strcmp(log, "-") == 0 || strcmp(log, "none") == 0)
+		return NULL;
+	if (slash)
+		*slash = '\0';
+	folder = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
+	if (!folder || asprintf(&path, "%s/%s", folder, slash ? slash + 1 : log) < 0)
+		return NULL;
+	return path;
+}
+
+/* agentwatch's own folders, and what it was started with. */
+static void fill_facts(struct aw_layers *layers, const struct aw_layers_wish *wish)
+{
+	struct aw_policy_variables *v = &layers->variables;
+	const char *name = wish->agent ? wish->agent : wish->command;
+	const struct passwd *account = getpwuid(geteuid());
+	char *path = NULL;
+
+	v->presets = aw_find_part("presets");
+	if (name)
+		v->command = strdup(strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
+	if (!aw_sessions_folder(false, &path, NULL)) {
+		*strrchr(path, '/') = '\0';
+		v->state_dir = path;
+	}
+	path = NULL;
+	if (!aw_runtime_folder(&path, NULL))
+		v->runtime_dir = path;
+	if (wish->log)
+		v->log = name_log(wish->log);
+	v->git_dir = find_git_dir(v->workspace);
+	if (account && (!v->home || strcmp(v->home, account->pw_dir) != 0))
+		v->account_home = real_or_same(account->pw_dir);
+}
+
 static int fill_variables(struct aw_layers *layers, const struct aw_layers_wish *wish,
 	struct aw_error *err)
 {
@@ -98,11 +198,12 @@ static int fill_variables(struct aw_layers *layers, const struct aw_layers_wish 
 			wish->workspace ? wish->workspace : ".", strerror(errno));
 	if (!user || !*user)
 		user = account ? account->pw_name : NULL;
-	v->home = home ? strdup(home) : NULL;
+	v->home = real_or_same(home);
 	v->user = user ? strdup(user) : NULL;
-	v->tmpdir = strdup(tmp && tmp[0] == '/' ? tmp : "/tmp");
+	v->tmpdir = real_or_same(tmp && tmp[0] == '/' ? tmp : "/tmp");
 	if (!aw_config_folder(&folder, NULL))
 		v->agentwatch_dir = folder;
+	fill_facts(layers, wish);
 	return v->tmpdir ? 0 : no_memory(err);
 }
 
@@ -116,6 +217,12 @@ static int add_agent(struct aw_layers *layers, const char *agent, struct aw_erro
 		return no_memory(err);
 	return add_existing(layers, layers->variables.agentwatch_dir, name, "agent",
 		AW_TRUSTED, err);
+}
+
+/* A command may be called anything. */
+static bool is_agent_name(const char *name)
+{
+	return name && name[0] && name[0] != '.';
 }
 
 static int find(struct aw_layers *layers, const struct aw_layers_wish *wish,
@@ -133,6 +240,9 @@ static int find(struct aw_layers *layers, const struct aw_layers_wish *wish,
 			      err) < 0)
 		return -1;
 	if (config && wish->agent && add_agent(layers, wish->agent, err) < 0)
+		return -1;
+	if (config && !wish->agent && is_agent_name(layers->variables.command) &&
+		add_agent(layers, layers->variables.command, err) < 0)
 		return -1;
 	if (add_existing(layers, layers->variables.workspace, ".agentwatch.yaml",
 		    "workspace", AW_UNTRUSTED, err) < 0)

@@ -15,6 +15,8 @@
 /* What the command line says; strings borrowed, NULL where it says nothing. */
 struct aw_layers_wish {
 	const char *workspace, *agent;
+	const char *command; /* as typed; its base name stands in for agent */
+	const char *log;     /* file that gets the events */
 	const struct aw_string_list *policies;
 };
 

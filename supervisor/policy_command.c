@@ -65,8 +65,9 @@ static int start(const struct aw_command *command, int argc, char **argv,
 		*ret_status = aw_say_usage(&err);
 		return -1;
 	}
-	wish = (struct aw_layers_wish){
-		values->workspace, values->agent, &values->policies};
+	wish = (struct aw_layers_wish){.workspace = values->workspace,
+		.agent = values->agent,
+		.policies = &values->policies};
 	if (aw_layers_find(&wish, layers, &err) < 0) {
 		*ret_status = aw_say_failed(&err);
 		return -1;
@@ -128,7 +129,7 @@ static const struct aw_option show_options[] = {
 	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce",
 		"show it for this mode"},
 	{"agent", 'a', AW_OPT_STRING, AT(agent), "NAME", NULL,
-		"with this agent's layer"},
+		"with this agent's layer and preset"},
 	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,
 		"for this folder, not for the one around the working directory"},
 };

@@ -256,6 +256,8 @@ static int run_main(int argc, char **argv)
 	}
 	wish = (struct aw_layers_wish){.workspace = run.options.workspace,
 		.agent = run.options.agent,
+		.command = run.command[0],
+		.log = run.options.log,
 		.policies = &run.options.policies};
 	if (aw_layers_find(&wish, &run.layers, &err) < 0) {
 		aw_say("%s", err.text);
@@ -265,6 +267,8 @@ static int run_main(int argc, char **argv)
 		aw_say("nothing was started, since the policy has mistakes");
 		return AW_RUN_FAILED;
 	}
+	if (run.policy.picked && run.policy.mode == AW_ENFORCE && !run.options.quiet)
+		aw_say("preset %s (from the command's name)", run.policy.picked);
 	failed = aw_find_program(run.command[0], &run.program, &err);
 	if (failed) {
 		aw_say("%s", err.text);

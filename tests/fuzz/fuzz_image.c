@@ -59,7 +59,9 @@ static void ask_addresses(const struct aw_image *image)
 	static const int families[] = {AF_INET, AF_INET6, AF_UNIX, AF_UNSPEC, 99};
 	struct aw_address address = {.bytes = {10, 1, 2, 3}, .port = 443};
 	struct aw_decision a, b;
-	size_t i, j;
+	const char *name;
+	uint32_t at = 0;
+	size_t i, j, len;
 
 	for (i = 0; i < sizeof(families) / sizeof(*families); i++)
 		for (j = 0; j < 5; j++) {
@@ -73,6 +75,11 @@ static void ask_addresses(const struct aw_image *image)
 				image, j % 2 ? AW_BIND : AW_CONNECT, &address, &b);
 			must_agree(image, &a, &b);
 		}
+	while (aw_image_next_name(image, &at, &name, &len))
+		if (name < (const char *)image ||
+			len > aw_image_size(image) -
+					(size_t)(name - (const char *)image))
+			abort();
 	for (j = 1; j < 6; j++) {
 		aw_image_decide_host(image, hosts[j], &a);
 		aw_image_decide_host(image, hosts[j], &b);

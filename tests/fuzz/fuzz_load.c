@@ -16,8 +16,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct aw_policy_variables variables = {
-	.workspace = "/work", .home = "/home/ann", .user = "ann", .tmpdir = "/tmp"};
+static const struct aw_policy_variables variables = {.workspace = "/work",
+	.home = "/home/ann",
+	.user = "ann",
+	.tmpdir = "/tmp",
+	.presets = "data/presets"};
 
 static int load(const void *bytes, size_t size, enum aw_trust trust,
 	struct aw_policy *policy, struct aw_diagnostics *diagnostics)

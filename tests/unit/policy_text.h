@@ -16,6 +16,10 @@ static const struct aw_policy_variables some_variables = {
 	.user = "ann",
 	.tmpdir = "/tmp",
 	.agentwatch_dir = "/home/ann/.config/agentwatch",
+	.presets = "data/presets",
+	.state_dir = "/home/ann/.local/state/agentwatch",
+	.runtime_dir = "/run/user/7/agentwatch",
+	.log = "/home/ann/log.jsonl",
 };
 
 struct text_layer {

@@ -26,6 +26,7 @@ static void check(const char *name)
 {
 	struct aw_policy_source source = {name, "policy", AW_TRUSTED};
 	struct aw_diagnostics diagnostics;
+	struct aw_policy_variables variables = some_variables;
 	struct aw_policy policy;
 	char expected_name[300], *expected, *got = NULL;
 	size_t size, errors;
@@ -33,7 +34,8 @@ static void check(const char *name)
 
 	if (strncmp(name, "untrusted-", 10) == 0)
 		source.trust = AW_UNTRUSTED;
-	if (aw_policy_load(&source, 1, &some_variables, AW_AUDIT, false, &policy,
+	variables.presets = "../../../data/presets";
+	if (aw_policy_load(&source, 1, &variables, AW_AUDIT, false, &policy,
 		    &diagnostics) == 0)
 		aw_policy_release(&policy);
 	out = open_memstream(&got, &size);

@@ -34,6 +34,9 @@ static void answer(
 static void nothing_said_is_allowed(void)
 {
 	ANSWER("no section", "mode: audit", {AW_READ, "/x", AW_ALLOW},
+		{AW_WRITE, "/x", AW_DENY}, {AW_WRITE, "/repo/x", AW_ALLOW},
+		{AW_METADATA, "/x", AW_ALLOW}, {AW_EXEC, "/bin/sh", AW_ALLOW});
+	ANSWER("an empty section", "filesystem: {}", {AW_READ, "/x", AW_ALLOW},
 		{AW_WRITE, "/x", AW_ALLOW}, {AW_DELETE, "/", AW_ALLOW},
 		{AW_METADATA, "/x", AW_ALLOW}, {AW_EXEC, "/bin/sh", AW_ALLOW});
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load_expose.c - filesystem.expose: what of the host a wall shows, and where. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/load_internal.h"
+
+#define EXPOSED_MAX 1000
+
+/* One entry while it is read. */
+struct aw_exposing {
+	char *source, *target; /* owned */
+	bool write, target_seen;
+};
+
+/* An absolute path without "." and "..": no pattern, since it is mounted as it is. */
+static char *read_path(struct aw_loader *l, const struct aw_node *value)
+{
+	char *text, *from, *to, *end;
+
+	if (value->kind != AW_NODE_TEXT || !value->text[0]) {
+		aw_report(l, value, "expected a path");
+		return NULL;
+	}
+	text = aw_expand(l, value, value->text, AW_EXPAND_PLAIN);
+	if (!text)
+		return NULL;
+	if (text[0] != '/') {
+		aw_report(l, value,
+			"'%.100s' is not absolute; did you mean '$WORKSPACE/%.100s'?",
+			value->text, text);
+		free(text);
+		return NULL;
+	}
+	for (from = to = text; *from; from = end) {
+		from += strspn(from, "/");
+		end = from + strcspn(from, "/");
+		if (end == from || (end == from + 1 && from[0] == '.'))
+			continue;
+		if (end == from + 2 && from[0] == '.' && from[1] == '.') {
+			while (to > text && *--to != '/')
+				;
+			continue;
+		}
+		*to++ = '/';
+		memmove(to, from, (size_t)(end - from));
+		to += end - from;
+	}
+	if (to == text)
+		*to++ = '/';
+	*to = '\0';
+	return text;
+}
+
+static void read_side(struct aw_loader *l, const struct aw_node *value, int target)
+{
+	struct aw_exposing *draft = l->exposing;
+	char **to = target ? &draft->target : &draft->source;
+
+	draft->target_seen |= target;
+	free(*to);
+	*to = read_path(l, value);
+}
+
+static void read_mode(struct aw_loader *l, const struct aw_node *value, int argument)
+{
+	static const char *const words[] = {"ro", "rw", NULL};
+	struct aw_exposing *draft = l->exposing;
+
+	(void)argument;
+	draft->write = aw_word_read(l, value, words) == 1;
+}
+
+static const struct aw_key keys[] = {
+	{"source", read_side, 0, 0},
+	{"target", read_side, 1, 0},
+	{"mode", read_mode, 0, 0},
+	{NULL, NULL, 0, 0},
+};
+
+/* A later entry for the same target takes the place of the earlier one. */
+static void keep(
+	struct aw_loader *l, const struct aw_node *at, struct aw_exposing *draft)
+{
+	struct aw_exposed *to = l->policy.exposed;
+	size_t i, count = l->policy.exposed_count;
+
+	for (i = 0; i < count && strcmp(to[i].target, draft->target) != 0; i++)
+		;
+	if (i == count) {
+		if (count == EXPOSED_MAX) {
+			aw_report(l, at, "more than %d exposed paths", EXPOSED_MAX);
+			return;
+		}
+		to = realloc(to, (count + 1) * sizeof(*to));
+		if (!to) {
+			l->failed = true;
+			return;
+		}
+		memset(&to[count], 0, sizeof(*to));
+		l->policy.exposed = to;
+		l->policy.exposed_count++;
+	}
+	free(to[i].source);
+	free(to[i].target);
+	to[i] = (struct aw_exposed){
+		draft->source, draft->target, draft->write, at->line};
+	aw_origin_add(l, at, "expose", draft->target);
+	draft->source = draft->target = NULL;
+}
+
+static void read_entry(struct aw_loader *l, const struct aw_node *at)
+{
+	struct aw_exposing draft = {NULL, NULL, false, false};
+	size_t errors = l->diagnostics->errors;
+
+	if (at->kind != AW_NODE_MAP) {
+		aw_report(l, at,
+			"expected a map with source, target and mode; did you mean "
+			"{source: \"%.200s\"}?",
+			at->kind == AW_NODE_TEXT ? at->text : "/path");
+		return;
+	}
+	l->exposing = &draft;
+	aw_keys_read(l, at, "filesystem.expose", keys);
+	l->exposing = NULL;
+	if (!draft.source && l->diagnostics->errors == errors)
+		aw_report(l, at, "'source' is missing");
+	if (draft.source && !draft.target_seen)
+		draft.target = aw_copy(l, draft.source);
+	if (draft.source && draft.target)
+		keep(l, at, &draft);
+	free(draft.source);
+	free(draft.target);
+}
+
+void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument)
+{
+	size_t i;
+
+	(void)argument;
+	if (!aw_list_check(l, value))
+		return;
+	for (i = 0; i < value->count; i++)
+		read_entry(l, value->items[i]);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load_limits.c - how much the command may use: sizes, times, counts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/load_internal.h"
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit sizes[] = {{"", 1}, {"k", 1ull << 10}, {"m", 1ull << 20},
+	{"g", 1ull << 30}, {"t", 1ull << 40}, {NULL, 0}};
+static const struct unit times[] = {
+	{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {NULL, 0}};
+static const struct unit counts[] = {{"", 1}, {NULL, 0}};
+
+enum { FIELD_MEMORY, FIELD_PROCESSES, FIELD_TIME, FIELD_FILES, FIELD_FILE_SIZE };
+
+static const struct {
+	const char *key;
+	size_t field; /* of struct aw_limits */
+	const struct unit *units;
+	const char *expected;
+} fields[] = {
+	[FIELD_MEMORY] = {"memory", offsetof(struct aw_limits, memory), sizes,
+		"a size such as 512m or 2g"},
+	[FIELD_PROCESSES] = {"processes", offsetof(struct aw_limits, processes), counts,
+		"a number such as 512"},
+	[FIELD_TIME] = {"time", offsetof(struct aw_limits, time), times,
+		"a time such as 90s, 30m or 1h"},
+	[FIELD_FILES] = {"open_files", offsetof(struct aw_limits, open_files), counts,
+		"a number such as 4096"},
+	[FIELD_FILE_SIZE] = {"file_size", offsetof(struct aw_limits, file_size), sizes,
+		"a size such as 512m or 2g"},
+};
+
+/* Digits, perhaps with a fraction; where they end goes to *ret_end. */
+static bool read_decimal(const char *text, double *ret, const char **ret_end)
+{
+	size_t whole = strspn(text, "0123456789"), part = 0;
+	double scale = 1, value = 0;
+	size_t i;
+
+	if (text[whole] == '.')
+		part = 1 + strspn(text + whole + 1, "0123456789");
+	if (whole == 0 || whole > 19 || part == 1 || part > 10)
+		return false;
+	for (i = 0; i < whole + part; i++) {
+		if (text[i] == '.')
+			continue;
+		value = 10 * value + (text[i] - '0');
+		scale *= i > whole ? 10 : 1;
+	}
+	*ret = value / scale;
+	*ret_end = text + whole + part;
+	return true;
+}
+
+/* A number and one of the units, in either case: 2g, 512M. */
+static bool read_amount(const char *text, const struct unit *units, uint64_t *ret)
+{
+	const char *end;
+	double value;
+	size_t i;
+
+	if (!read_decimal(text, &value, &end))
+		return false;
+	for (i = 0; units[i].name && strcasecmp(units[i].name, end) != 0; i++)
+		;
+	if (!units[i].name)
+		return false;
+	value *= (double)units[i].factor;
+	if (value < 1 || value > 1e18 || (units == counts && strchr(text, '.')))
+		return false;
+	*ret = (uint64_t)value;
+	return true;
+}
+
+static bool is_text(struct aw_loader *l, const struct aw_node *value, const char *key,
+	const char *expected)
+{
+	if (value->kind == AW_NODE_TEXT)
+		return true;
+	aw_report(l, value, "expected %s for limits.%s, not a list or map", expected,
+		key);
+	return false;
+}
+
+/* Under the number that it means, as aw_policy_print() asks for it. */
+static void keep_origin(struct aw_loader *l, const struct aw_node *value,
+	const char *key, double amount)
+{
+	char text[48];
+
+	aw_amount_text(amount, text, sizeof(text));
+	aw_origin_add(l, value, key, text);
+}
+
+static void read_limit(struct aw_loader *l, const struct aw_node *value, int field)
+{
+	char *limits = (char *)&l->limits[l->stratum];
+	uint64_t amount, *to = (uint64_t *)(void *)(limits + fields[field].field);
+
+	if (!is_text(l, value, fields[field].key, fields[field].expected))
+		return;
+	if (!read_amount(value->text, fields[field].units, &amount)) {
+		aw_report(l, value, "'%.60s' is not %s", value->text,
+			fields[field].expected);
+		return;
+	}
+	/* of several untrusted files the smallest counts */
+	if (l->stratum == AW_STRATUM_UNTRUSTED && *to && *to < amount)
+		return;
+	*to = amount;
+	keep_origin(l, value, fields[field].key, (double)amount);
+}
+
+static void read_cpus(struct aw_loader *l, const struct aw_node *value, int argument)
+{
+	static const char expected[] = "a number of processors such as 2 or 1.5";
+	struct aw_limits *limits = &l->limits[l->stratum];
+	const char *end = "";
+	double cpus = 0;
+
+	(void)argument;
+	if (!is_text(l, value, "cpus", expected))
+		return;
+	if (!read_decimal(value->text, &cpus, &end) || *end || cpus < 0.01 ||
+		cpus > 1e6) {
+		aw_report(l, value, "'%.60s' is not %s", value->text, expected);
+		return;
+	}
+	if (l->stratum == AW_STRATUM_UNTRUSTED && limits->cpus > 0 &&
+		limits->cpus < cpus)
+		return;
+	limits->cpus = cpus;
+	keep_origin(l, value, "cpus", cpus);
+}
+
+static const struct aw_key keys[] = {
+	{"memory", read_limit, FIELD_MEMORY, AW_KEY_UNTRUSTED},
+	{"cpus", read_cpus, 0, AW_KEY_UNTRUSTED},
+	{"processes", read_limit, FIELD_PROCESSES, AW_KEY_UNTRUSTED},
+	{"time", read_limit, FIELD_TIME, AW_KEY_UNTRUSTED},
+	{"open_files", read_limit, FIELD_FILES, AW_KEY_UNTRUSTED},
+	{"file_size", read_limit, FIELD_FILE_SIZE, AW_KEY_UNTRUSTED},
+	{NULL, NULL, 0, 0},
+};
+
+void aw_limits_read(struct aw_loader *l, const struct aw_node *value, int argument)
+{
+	(void)argument;
+	aw_keys_read(l, value, "limits", keys);
+}
+
+/* The smallest of those that say something. */
+void aw_limits_settle(struct aw_loader *l)
+{
+	static const enum aw_stratum order[] = {
+		AW_STRATUM_TRUSTED, AW_STRATUM_SYSTEM, AW_STRATUM_UNTRUSTED};
+	struct aw_limits *to = &l->policy.limits;
+	size_t i, f;
+
+	for (i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		const struct aw_limits *from = &l->limits[order[i]];
+
+		for (f = 0; f < sizeof(fields) / sizeof(*fields); f++) {
+			const uint64_t *value =
+				(const uint64_t *)(const void *)((const char *)from +
+								 fields[f].field);
+			uint64_t *now =
+				(uint64_t *)(void *)((char *)to + fields[f].field);
+
+			if (*value && (!*now || *value < *now))
+				*now = *value;
+		}
+		if (from->cpus > 0 && (to->cpus <= 0 || from->cpus < to->cpus))
+			to->cpus = from->cpus;
+	}
+}

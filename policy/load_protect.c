@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load_protect.c - protections: a stratum of their own, which no "!" reaches into. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/load_internal.h"
+
+#define BASES_MAX 4
+#define FILE_NAME "protections"
+
+enum protection {
+#define AW_PROTECTION(id, name) id,
+#define AW_PROTECT(id, list, text)
+#include "policy/protections.def"
+	PROTECTIONS
+};
+
+static const struct {
+	enum protection protection;
+	enum aw_list list;
+	const char *text;
+} rows[] = {
+#define AW_PROTECTION(id, name)
+#define AW_PROTECT(id, list, text) {id, AW_LIST_##list, text},
+#include "policy/protections.def"
+};
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+/* What "~/" and its kin stand for here. */
+struct bases {
+	const char *paths[BASES_MAX]; /* owned */
+	size_t count;
+};
+
+struct protector {
+	struct aw_loader *l;
+	struct bases homes, configs, runtimes;
+};
+
+static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
+{
+	static const char *const words[] = {"on", "off", NULL};
+	int off = aw_word_read(l, value, words);
+	char key[64];
+
+	if (off < 0)
+		return;
+	if (off && (l->protected & (1u << i)) && l->source->trust != AW_SYSTEM) {
+		aw_warn(l, value,
+			"'protections: {%s: off}' is ignored: the system policy has it "
+			"on",
+			aw_protection_name((unsigned)i));
+		return;
+	}
+	if (l->source->trust == AW_SYSTEM)
+		l->protected = (l->protected & ~(1u << i)) | (off ? 0 : 1u << i);
+	l->unprotected = (l->unprotected & ~(1u << i)) | (off ? 1u << i : 0);
+	snprintf(key, sizeof(key), "protections.%s", aw_protection_name((unsigned)i));
+	aw_origin_add(l, value, key, words[off]);
+}
+
+static const struct aw_key keys[] = {
+#define AW_PROTECTION(id, name) {name, switch_one, id, 0},
+#define AW_PROTECT(id, list, text)
+#include "policy/protections.def"
+	{NULL, NULL, 0, 0},
+};
+
+const char *aw_protection_name(unsigned i)
+{
+	return i < PROTECTIONS ? keys[i].name : NULL;
+}
+
+void aw_protections_read(struct aw_loader *l, const struct aw_node *value, int argument)
+{
+	static const char *const words[] = {"on", "off", NULL};
+	int i;
+
+	(void)argument;
+	if (value->kind == AW_NODE_MAP) {
+		aw_keys_read(l, value, "protections", keys);
+		return;
+	}
+	if (aw_word_read(l, value, words) < 0)
+		return;
+	for (i = 0; i < PROTECTIONS; i++)
+		switch_one(l, value, i);
+}
+
+/* A path as a pattern that means just it. */
+static char *quoted(struct aw_loader *l, const char *path)
+{
+	char *to = malloc(2 * strlen(path) + 1), *at = to;
+
+	if (!to) {
+		l->failed = true;
+		return NULL;
+	}
+	for (; *path; path++) {
+		if (strchr("*?[]\\ \t$~!", *path))
+			*at++ = '\\';
+		*at++ = *path;
+	}
+	*at = '\0';
+	return to;
+}
+
+static void add_base(
+	struct aw_loader *l, struct bases *bases, const char *path, const char *below)
+{
+	char *text = NULL;
+	size_t i;
+
+	if (!path || path[0] != '/' || strcmp(path, "/") == 0 ||
+		bases->count == BASES_MAX)
+		return;
+	if (asprintf(&text, "%s%s", path, below) < 0) {
+		l->failed = true;
+		return;
+	}
+	for (i = 0; i < bases->count; i++)
+		if (strcmp(bases->paths[i], text) == 0) {
+			free(text);
+			return;
+		}
+	bases->paths[bases->count++] = text;
+}
+
+static void free_bases(struct bases *bases)
+{
+	while (bases->count > 0)
+		free((char *)bases->paths[--bases->count]);
+}
+
+/* "NAME: TEXT" is what the log shows of a rule. */
+static void name_entry(struct aw_loader *l, struct aw_draft_entry *entry,
+	enum protection protection, const char *text)
+{
+	char *named = NULL;
+
+	entry->file = FILE_NAME;
+	if (asprintf(&named, "%s: %s", keys[protection].name, text) < 0) {
+		l->failed = true;
+		return;
+	}
+	free(entry->text);
+	entry->text = named;
+}
+
+static void add_entry(struct aw_loader *l, enum protection protection,
+	enum aw_list list, const char *pattern, const char *shown, unsigned line)
+{
+	struct aw_draft_entry *entry;
+
+	if (l->unprotected & (1u << protection))
+		return;
+	entry = aw_built_in_entry(
+		l, AW_STRATUM_PROTECTIONS, list, AW_RANK_BASE, pattern, line);
+	if (entry)
+		name_entry(l, entry, protection, shown);
+}
+
+/* base and rest as one path; where that is a symbolic link, what it leads to as well.
+ */
+static void add_path(struct protector *p, size_t row, const char *prefix,
+	const char *base, const char *rest, bool first)
+{
+	struct aw_loader *l = p->l;
+	char *path = NULL, *plain = NULL, *pattern = NULL, *real = NULL;
+	struct stat st;
+
+	if (asprintf(&path, "%s%s", base, rest) < 0 || !(plain = quoted(l, path)) ||
+		asprintf(&pattern, "%s%s", prefix, plain) < 0) {
+		l->failed = true;
+		free(path);
+		free(plain);
+		return;
+	}
+	add_entry(l, rows[row].protection, rows[row].list, pattern,
+		first ? rows[row].text : pattern, (unsigned)row + 1);
+	free(pattern);
+	free(plain);
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
+		(real = realpath(path, NULL)) && (plain = quoted(l, real))) {
+		if (asprintf(&pattern, "%s%s", prefix, plain) >= 0) {
+			add_entry(l, rows[row].protection, rows[row].list, pattern,
+				pattern, (unsigned)row + 1);
+			free(pattern);
+		}
+		free(plain);
+	}
+	free(real);
+	free(path);
+}
+
+static void add_row(struct protector *p, size_t row)
+{
+	static const char unix_prefix[] = "unix:";
+	const char *text = rows[row].text, *prefix = "";
+	const struct bases *bases = NULL;
+	size_t i;
+
+	if (strncmp(text, unix_prefix, 5) == 0) {
+		prefix = unix_prefix;
+		text += 5;
+	}
+	if (strncmp(text, "~/", 2) == 0)
+		bases = &p->homes;
+	else if (strncmp(text, "$CONFIG/", 8) == 0)
+		bases = &p->configs;
+	else if (strncmp(text, "$RUNTIME/", 9) == 0)
+		bases = &p->runtimes;
+	if (bases) {
+		for (i = 0; i < bases->count; i++)
+			add_path(p, row, prefix, bases->paths[i], strchr(text, '/'),
+				i == 0);
+	} else if (text[0] == '/') {
+		add_path(p, row, prefix, "", text, true);
+	} else {
+		add_entry(p->l, rows[row].protection, rows[row].list, rows[row].text,
+			rows[row].text, (unsigned)row + 1);
+	}
+}
+
+/* A file or folder of our own: not changed, and its sockets not spoken to. */
+static void add_own(struct aw_loader *l, const char *path, bool sockets)
+{
+	char *plain, *pattern;
+
+	if (!path || path[0] != '/' || !(plain = quoted(l, path)))
+		return;
+	add_entry(l, OWN, AW_LIST_DENY_WRITE, plain, plain, ROWS + 1);
+	if (sockets && asprintf(&pattern, "unix:%s", plain) >= 0) {
+		add_entry(l, OWN, AW_LIST_NET_DENY, pattern, pattern, ROWS + 1);
+		free(pattern);
+	}
+	free(plain);
+}
+
+static void add_files(
+	struct aw_loader *l, const struct aw_policy_source *sources, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		/* not a descriptor or pipe: a shell's <(...) has no name to protect */
+		char *real = strncmp(sources[i].file, "/proc/", 6) == 0 ||
+					     strncmp(sources[i].file, "/dev/", 5) == 0
+				     ? NULL
+				     : realpath(sources[i].file, NULL);
+
+		add_own(l, real, false);
+		free(real);
+	}
+}
+
+void aw_protections_add(
+	struct aw_loader *l, const struct aw_policy_source *sources, size_t count)
+{
+	const struct aw_policy_variables *v = l->variables;
+	struct protector p = {.l = l};
+	char user[32];
+	size_t i;
+
+	snprintf(user, sizeof(user), "/run/user/%u", (unsigned)geteuid());
+	add_base(l, &p.homes, v->home, "");
+	add_base(l, &p.homes, v->account_home, "");
+	for (i = 0; i < p.homes.count; i++)
+		add_base(l, &p.configs, p.homes.paths[i], "/.config");
+	add_base(l, &p.configs, aw_environment("XDG_CONFIG_HOME", 15), "");
+	add_base(l, &p.runtimes, aw_environment("XDG_RUNTIME_DIR", 15), "");
+	add_base(l, &p.runtimes, user, "");
+	for (i = 0; i < ROWS; i++)
+		add_row(&p, i);
+	add_own(l, v->agentwatch_dir, false);
+	add_own(l, v->state_dir, false);
+	add_own(l, v->runtime_dir, true);
+	add_own(l, v->log, false);
+	add_files(l, sources, count);
+	free_bases(&p.homes);
+	free_bases(&p.configs);
+	free_bases(&p.runtimes);
+	l->policy.unprotected = l->unprotected;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.h - which of the names that a policy allows has this address?
+ *
+ * A connection is made to an address, a rule may be about a name.  The literal names of
+ * the allow rules are looked up here, by a thread of their own on the first question,
+ * and again when they are old.  A name that cannot be looked up has no address;
+ * wildcards are not looked up at all.
+ *
+ * All functions may be called by any thread at any time.
+ */
+#ifndef AW_SUPERVISOR_NAMES_H
+#define AW_SUPERVISOR_NAMES_H
+
+#include <stddef.h>
+
+#include "policy/error.h"
+#include "policy/image.h"
+
+struct aw_names;
+
+/* Nothing is looked up yet, and image is not referred to afterwards. */
+int aw_names_create(
+	const struct aw_image *image, struct aw_names **ret, struct aw_error *err);
+
+/* Other rules hold from now on; what is known of names that stay is kept. */
+int aw_names_reload(
+	struct aw_names *names, const struct aw_image *image, struct aw_error *err);
+
+/*
+ * Up to max names that have this address; the port does not matter.  They are good
+ * until aw_names_free().  Where none is known yet, it waits for the look-ups of the
+ * moment, AW_NAMES_WAIT_MS at most; with nothing to look up it never waits.
+ */
+size_t aw_names_of(struct aw_names *names, const struct aw_address *address,
+	const char *ret[], size_t max);
+
+enum {
+	AW_NAMES_WAIT_MS = 2000, /* for the first answers, and for those of a refresh */
+	AW_NAMES_FRESH_S =
+		60, /* after that they are looked up again, behind the back */
+	AW_NAMES_RETRY_S =
+		5, /* an unknown address has them looked up again this soon */
+	AW_NAMES_KEEP_S = 600, /* an address that a name no longer has counts this long
+				*/
+};
+
+/* Ends the thread at its next chance and frees all; NULL is fine. */
+void aw_names_free(struct aw_names *names);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * landlock.h - a plan as Landlock can hold it.
+ *
+ * Landlock knows grants alone, and a grant on a folder holds for all below it.  So:
+ *
+ * - What the plan lets be read or written is granted, from the entry down.
+ * - Something out of reach inside a folder that may only be read is carved out: the
+ *   folder and those on the way are not granted as trees; what stands in them now is
+ *   granted one by one.  They keep the right to be listed, which also lets the kernel
+ *   list what was carved out (the supervisor refuses that), but not read it.  What
+ *   is created in such a folder later, by someone outside, is not reachable.
+ * - Something out of reach, or only to be read, inside a folder that may be written
+ *   stays with the supervisor: no grant could leave it out and still let files be
+ *   created beside it.
+ *
+ * So some of a plan is not held; aw_landlock_holds() looks at the grants themselves
+ * and never claims more than they keep.  Nothing is ever created to make a wall.
+ */
+#ifndef AW_SUPERVISOR_KERNEL_LANDLOCK_H
+#define AW_SUPERVISOR_KERNEL_LANDLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "policy/error.h"
+#include "policy/image.h"
+#include "supervisor/runner/plan.h"
+
+struct aw_landlock_rule {
+	char *path; /* owned; absolute, symbolic links resolved */
+	uint64_t access;
+};
+
+struct aw_landlock_port {
+	uint16_t port;
+	uint64_t access;
+};
+
+struct aw_landlock {
+	int version;			 /* of the kernel's interface */
+	uint64_t files, network, scopes; /* what is handled */
+	struct aw_landlock_rule *rules;	 /* owned; sorted by path, one a path */
+	size_t count;
+	struct aw_landlock_port *ports; /* owned */
+	size_t port_count;
+};
+
+/* What a ruleset is made from. */
+struct aw_landlock_wish {
+	const struct aw_plan *plan;
+	int version;	       /* as aw_landlock_probe() gave it */
+	bool own_mounts;       /* a view of its own: what is not in it needs no wall */
+	bool abstract_sockets; /* some rule lets an abstract Unix socket be used */
+};
+
+/* The version of the interface, or -1 with a sentence that says what is missing. */
+int aw_landlock_probe(struct aw_error *err);
+
+/* True when a rule of this policy may allow connecting to an abstract Unix socket. */
+bool aw_landlock_abstract(const struct aw_image *image);
+
+int aw_landlock_make(const struct aw_landlock_wish *wish, struct aw_landlock *ret,
+	struct aw_error *err);
+
+/* Put the calling thread behind it, as agentwatch-enter does for the command. */
+int aw_landlock_enter(const struct aw_landlock *landlock, struct aw_error *err);
+
+/* The rights that are granted at an absolute, resolved path. */
+uint64_t aw_landlock_granted(const struct aw_landlock *landlock, const char *path);
+
+/*
+ * True when the kernel refuses this action at path, whatever the supervisor says:
+ * for AW_WRITE the contents, since mode, owner, times and attributes are nothing that
+ * Landlock knows; for AW_EXEC also as a file that ld.so loads.
+ */
+bool aw_landlock_holds(
+	const struct aw_landlock *landlock, enum aw_action action, const char *path);
+
+/* For plan.txt. */
+void aw_landlock_print(const struct aw_landlock *landlock, FILE *out);
+
+/* Free the contents, not the struct itself. */
+void aw_landlock_release(struct aw_landlock *landlock);
+
+#endif

@@ -29,7 +29,9 @@ obj = $(patsubst %.c,$(BUILD)/%.o,$1)
 SHARED_SRC := $(addprefix policy/,calls.c decide.c ring.c verdict.c path.c glob.c image.c \
 	image_walk.c image_exec.c image_net.c)
 SHIM_SRC   := $(call src,preload)
-PROG_SRC   := $(filter-out supervisor/enter.c,$(call src,policy supervisor \
+# agentwatch-enter: a program of its own
+ENTER_SRC  := supervisor/enter.c supervisor/enter_drop.c supervisor/kernel/landlock_apply.c
+PROG_SRC   := $(filter-out supervisor/enter%.c,$(call src,policy supervisor \
 	supervisor/audit supervisor/kernel supervisor/runner supervisor/view))
 SHIM_OBJ   := $(patsubst %.c,$(BUILD)/shim/%.o,$(SHIM_SRC) $(SHARED_SRC))
 PROG  := $(BUILD)/agentwatch
@@ -43,9 +45,9 @@ all: $(PROG) $(ENTER) $(SHIM) $(PRESETS) ## build the program, the shim and agen
 $(PROG): $(call obj,$(PROG_SRC))
 	@echo "  LINK $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
-$(ENTER): supervisor/enter.c supervisor/enter.h
+$(ENTER): $(ENTER_SRC) supervisor/enter.h $(wildcard supervisor/kernel/landlock_*.h)
 	@mkdir -p $(@D); echo "  LINK $@"
-	$(Q)$(CC) $(BASE) -Os $(EXTRA) -static -s -o $@ $<
+	$(Q)$(CC) $(BASE) -Os $(EXTRA) -static -s -o $@ $(ENTER_SRC)
 $(SHIM): $(SHIM_OBJ)
 	@echo "  LINK $@"
 	$(Q)$(CC) $(LDFLAGS) -shared -nostdlib -Wl,-z,now,-z,noseparate-code,-z,norelro -Wl,-z,noexecstack \
@@ -126,7 +128,7 @@ lint: ## cppcheck and clang-tidy find nothing
 		--inline-suppr --std=c11 -I. -D_GNU_SOURCE -D__x86_64__ --include=tests/cppcheck.h \
 		--suppress=ctuuninitvar \
 		policy preload supervisor
-	$(Q)printf '%s\n' $(SHIM_SRC) supervisor/enter.c \
+	$(Q)printf '%s\n' $(SHIM_SRC) supervisor/enter.c supervisor/enter_drop.c \
 		$(filter-out policy/error.c,$(PROG_SRC)) | xargs -P2 -n8 sh -c \
 		'clang-tidy-14 --quiet --warnings-as-errors="*" "$$@" -- $(BASE) -include tests/analyzer.h 2>/dev/null' tidy
 clean: ## remove what was built, but not installed agents

@@ -4,12 +4,13 @@
  *
  *   agentwatch-enter FD PATH ARG0 [ARG...]
  *
- * Reads the seccomp filter from the socket FD, and behind a wall the environment and
- * signals that the command is to have; installs the filter, tells the supervisor the
+ * Reads an order (enter.h) from the socket FD and does as it says: lowers limits, goes
+ * behind Landlock, takes the environment and signals that the command is to have when a
+ * wall's program stands between, installs the seccomp filter, tells the supervisor the
  * number of the listener's descriptor (it fetches it with pidfd_getfd(2)), waits for
- * one byte and executes PATH.  When that fails, the errno goes back over the socket;
- * when it succeeds, the socket closes by itself.  Small and static, since it runs
- * inside walls.
+ * one byte, gives up capabilities and executes PATH.  When something fails, the step
+ * and errno go back over the socket; when all succeeds, the socket closes by itself.
+ * Small and static, since it runs inside walls.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "supervisor/enter.h"
+#include "supervisor/kernel/landlock_apply.h"
 
 static int read_all(int fd, void *to, size_t len)
 {
@@ -65,23 +68,95 @@ static int install(const struct aw_enter_order *order, struct sock_filter *code)
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
-/* What comes after the instructions when the command stands behind a wall. */
-static int read_state(int fd, struct aw_enter_state *ret, char ***ret_env)
+static _Noreturn void fail(int fd, enum aw_enter_step step)
 {
-	char *bytes, *at;
+	tell(fd, step, errno);
+	_exit(AW_ENTER_FAILED);
+}
 
-	if (read_all(fd, ret, sizeof(*ret)) < 0)
-		return -1;
+/* What does not come, or makes no sense, is no order. */
+static void take(int fd, void *to, size_t len)
+{
+	errno = EPROTO;
+	if (read_all(fd, to, len) < 0)
+		fail(fd, AW_ENTER_NO_ORDER);
+}
+
+static void lower_limits(int fd, uint32_t count)
+{
+	while (count--) {
+		struct aw_enter_limit limit;
+		struct rlimit now;
+
+		take(fd, &limit, sizeof(limit));
+		if (getrlimit((unsigned)limit.resource, &now) < 0)
+			fail(fd, AW_ENTER_NO_LIMIT);
+		if (now.rlim_max > limit.most)
+			now.rlim_max = limit.most;
+		if (now.rlim_cur > limit.most)
+			now.rlim_cur = limit.most;
+		if (setrlimit((unsigned)limit.resource, &now) < 0)
+			fail(fd, AW_ENTER_NO_LIMIT);
+	}
+}
+
+static void grant_path(int fd, int ruleset)
+{
+	static char path[AW_ENTER_PATH_MAX];
+	struct aw_enter_path rule;
+
+	take(fd, &rule, sizeof(rule));
+	errno = EPROTO;
+	if (!rule.len || rule.len > sizeof(path))
+		fail(fd, AW_ENTER_NO_ORDER);
+	take(fd, path, rule.len);
+	path[rule.len - 1] = '\0';
+	if (aw_landlock_add_path(ruleset, path, rule.access) < 0)
+		fail(fd, AW_ENTER_NO_PATH);
+}
+
+static void grant_port(int fd, int ruleset)
+{
+	struct aw_enter_port rule;
+
+	take(fd, &rule, sizeof(rule));
+	if (aw_landlock_add_port(ruleset, rule.port, rule.access) < 0)
+		fail(fd, AW_ENTER_NO_PORT);
+}
+
+static void go_behind_landlock(int fd, const struct aw_enter_order *order)
+{
+	int ruleset = aw_landlock_begin(order->files, order->network, order->scopes);
+
+	if (ruleset < 0)
+		fail(fd, AW_ENTER_NO_RULESET);
+	for (uint32_t i = 0; i < order->paths; i++)
+		grant_path(fd, ruleset);
+	for (uint32_t i = 0; i < order->ports; i++)
+		grant_port(fd, ruleset);
+	if (aw_landlock_restrict(ruleset) < 0)
+		fail(fd, AW_ENTER_NO_LANDLOCK);
+	close(ruleset);
+}
+
+/* What the wall's program did not pass on. */
+static void take_state(int fd, struct aw_enter_state *ret)
+{
+	char *bytes, *at, **env;
+
+	take(fd, ret, sizeof(*ret));
 	bytes = malloc(ret->env_size + 1);
-	*ret_env = calloc(ret->env_count + 1, sizeof(**ret_env));
-	if (!bytes || !*ret_env || read_all(fd, bytes, ret->env_size) < 0)
-		return -1;
+	env = calloc(ret->env_count + 1, sizeof(*env));
+	if (!bytes || !env)
+		fail(fd, AW_ENTER_NO_ORDER);
+	take(fd, bytes, ret->env_size);
+	bytes[ret->env_size] = '\0';
 	at = bytes;
 	for (uint32_t i = 0; i < ret->env_count && at < bytes + ret->env_size; i++) {
-		(*ret_env)[i] = at;
+		env[i] = at;
 		at += strlen(at) + 1;
 	}
-	return 0;
+	environ = env;
 }
 
 /* The wall's program had all signals blocked and none ignored. */
@@ -96,42 +171,58 @@ static void restore_signals(const struct aw_enter_state *state)
 		sizeof(state->blocked));
 }
 
-int main(int argc, char **argv)
+/* One byte; without it the supervisor is gone. */
+static void wait_for_go(int fd)
+{
+	char go;
+
+	if (read_all(fd, &go, 1) < 0)
+		_exit(AW_ENTER_FAILED);
+}
+
+static void go_behind_filter(int fd, const struct aw_enter_order *order)
 {
 	static struct sock_filter code[AW_ENTER_FILTER_MAX];
+	int listener;
+
+	errno = EPROTO;
+	if (order->count > AW_ENTER_FILTER_MAX)
+		fail(fd, AW_ENTER_NO_ORDER);
+	take(fd, code, order->count * sizeof(code[0]));
+	listener = install(order, code);
+	if (listener < 0)
+		fail(fd, AW_ENTER_NO_FILTER);
+	tell(fd, AW_ENTER_LISTENER, listener);
+	wait_for_go(fd);
+	close(listener);
+}
+
+int main(int argc, char **argv)
+{
 	struct aw_enter_order order;
 	struct aw_enter_state state;
-	char **env = environ;
-	int fd, listener;
-	char go;
+	int fd;
 
 	if (argc < 4)
 		return AW_ENTER_FAILED;
 	fd = atoi(argv[1]);
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	if (read_all(fd, &order, sizeof(order)) < 0 ||
-		order.count > AW_ENTER_FILTER_MAX ||
-		read_all(fd, code, order.count * sizeof(code[0])) < 0 ||
-		(order.behind_wall && read_state(fd, &state, &env) < 0))
-		return AW_ENTER_FAILED;
+	take(fd, &order, sizeof(order));
+	lower_limits(fd, order.limits);
+	if (order.files | order.network | order.scopes)
+		go_behind_landlock(fd, &order);
+	if (order.what & AW_ENTER_BEHIND)
+		take_state(fd, &state);
 	if (order.count) {
-		listener = install(&order, code);
-		if (listener < 0) {
-			tell(fd, AW_ENTER_NO_FILTER, errno);
-			return AW_ENTER_FAILED;
-		}
-		tell(fd, AW_ENTER_LISTENER, listener);
-		if (read_all(fd, &go, 1) < 0)
-			return AW_ENTER_FAILED;
-		close(listener);
-	} else if (order.behind_wall) {
+		go_behind_filter(fd, &order);
+	} else if (order.what & AW_ENTER_BEHIND) {
 		tell(fd, AW_ENTER_READY, 0);
-		if (read_all(fd, &go, 1) < 0)
-			return AW_ENTER_FAILED;
+		wait_for_go(fd);
 	}
-	if (order.behind_wall)
+	if ((order.what & AW_ENTER_DROP) && aw_enter_drop(order.keep) < 0)
+		fail(fd, AW_ENTER_NO_DROP);
+	if (order.what & AW_ENTER_BEHIND)
 		restore_signals(&state);
-	environ = env;
 	execv(argv[2], argv + 3);
 	if (errno == ENOEXEC) { /* as execvp(3) does: a script without a first line */
 		argv[1] = (char *)"sh";
@@ -139,6 +230,5 @@ int main(int argc, char **argv)
 		memmove(argv + 2, argv + 3, (size_t)(argc - 2) * sizeof(*argv));
 		execv("/bin/sh", argv + 1);
 	}
-	tell(fd, AW_ENTER_NO_EXEC, errno);
-	return AW_ENTER_FAILED;
+	fail(fd, AW_ENTER_NO_EXEC);
 }

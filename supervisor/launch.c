@@ -2,7 +2,6 @@
 /* launch.c - starting the command behind its filter. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +13,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
-#include "supervisor/enter.h"
-#include "supervisor/kernel/filter.h"
-#include "supervisor/run.h"
-
-#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
-#endif
+#include "supervisor/launch_order.h"
 
 static size_t length_of(char *const *vector)
 {
@@ -78,63 +71,6 @@ static void become_enter(const struct aw_run *run, int fd, char **env)
 	_exit(AW_RUN_FAILED);
 }
 
-static uint64_t bits_of(const sigset_t *set)
-{
-	uint64_t bits = 0;
-
-	for (int n = 1; n <= 64; n++)
-		if (sigismember(set, n) == 1)
-			bits |= UINT64_C(1) << (n - 1);
-	return bits;
-}
-
-static uint64_t ignored_signals(void)
-{
-	uint64_t bits = 0;
-
-	for (int n = 1; n <= 64; n++) {
-		struct sigaction now;
-
-		if (sigaction(n, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
-			bits |= UINT64_C(1) << (n - 1);
-	}
-	return bits;
-}
-
-/* A stream socket's buffer may be smaller than an environment. */
-static bool write_all(int fd, const void *from, size_t len)
-{
-	const char *at = from;
-
-	while (len) {
-		ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-static bool send_state(const struct aw_run *run, int fd, char *const *env)
-{
-	struct aw_enter_state state = {.blocked = bits_of(&run->mask),
-		.ignored = ignored_signals(),
-		.env_count = (uint32_t)length_of(env)};
-
-	for (size_t i = 0; env[i]; i++)
-		state.env_size += (uint32_t)strlen(env[i]) + 1;
-	if (!write_all(fd, &state, sizeof(state)))
-		return false;
-	for (size_t i = 0; env[i]; i++)
-		if (!write_all(fd, env[i], strlen(env[i]) + 1))
-			return false;
-	return true;
-}
-
 /* What happened to the program that was started; it has said why on stderr itself. */
 static int wall_failed(const struct aw_run *run, struct aw_error *err)
 {
@@ -145,36 +81,6 @@ static int wall_failed(const struct aw_run *run, struct aw_error *err)
 		"%s could not build the wall (its own message stands above; the "
 		"session's plan.txt has its command line); nothing was started",
 		run->wall.runner->name);
-}
-
-static int send_order(
-	const struct aw_run *run, int fd, char *const *env, struct aw_error *err)
-{
-	struct aw_enter_order order = {.behind_wall = run->wall.prefix != NULL};
-	struct aw_filter filter;
-	size_t size;
-
-	if (run->engine != AW_PRELOAD) {
-		const struct aw_page *page = run->shared.page;
-		const struct aw_filter_wish wish = {
-			.gate = atomic_load(&page->work) == AW_WORK_FAST,
-			.gate_reads = atomic_load(&page->work) == AW_WORK_READS,
-			.metadata = page->hides,
-			.holds = page->enforce,
-			.kin = page->enforce && !run->wall.own_pids,
-		};
-
-		aw_filter_build(&wish, &filter);
-		order.count = filter.count;
-		order.flags =
-			run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
-	}
-	size = order.count * sizeof(filter.code[0]);
-	if (!write_all(fd, &order, sizeof(order)) ||
-		!write_all(fd, filter.code, size) ||
-		(order.behind_wall && !send_state(run, fd, env)))
-		return wall_failed(run, err);
-	return 0;
 }
 
 /* A report, and who sent it: the kernel knows, whatever pid namespace that is in. */
@@ -250,10 +156,7 @@ static int receive_listener(
 	if (report.step == AW_ENTER_READY)
 		return 0;
 	if (report.step != AW_ENTER_LISTENER)
-		return aw_fail(err, report.value,
-			"installing the seccomp filter: %s; --engine preload does "
-			"without",
-			strerror(report.value));
+		return aw_launch_refused(run, &report, err);
 	ret->listener = fetch_listener(ret->command, report.value, err);
 	ret->no_new_privs = has_no_new_privs(ret->command);
 	return ret->listener < 0 ? -1 : 0;
@@ -287,7 +190,7 @@ int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error
 	ret->command = ret->pid;
 	close(pair[1]);
 	failed = ret->pid < 0 ? aw_fail(err, errno, "fork: %s", strerror(errno))
-			      : send_order(run, ret->socket, env, err);
+			      : aw_launch_order(run, env, ret->socket, err);
 	free_vector(env);
 	if (ret->pid < 0)
 		return -1;
@@ -316,6 +219,8 @@ int aw_launch_go(
 	launched->socket = -1;
 	if (!failed)
 		return 0;
+	if (report.step != AW_ENTER_NO_EXEC)
+		return aw_launch_refused(run, &report, err), AW_RUN_FAILED;
 	aw_fail(err, report.value, "cannot execute '%s': %s%s", run->command[0],
 		strerror(report.value),
 		report.value == EACCES && run->policy.mode == AW_ENFORCE

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launch_order.c - what agentwatch-enter is told to do, and what it could not do. */
+#include "supervisor/launch_order.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/filter.h"
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+#define BIT(cap) (UINT64_C(1) << (cap))
+
+/*
+ * Enough to install packages and to change owners.  Not among them: DAC_READ_SEARCH
+ * (opens files by handle, past every path), SYS_PTRACE, SYS_ADMIN (mounts), MKNOD
+ * (reaches disks through a device file of one's own), NET_RAW, NET_ADMIN.
+ */
+const uint64_t aw_kept_capabilities =
+	BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_FSETID) |
+	BIT(CAP_KILL) | BIT(CAP_SETGID) | BIT(CAP_SETUID) | BIT(CAP_SETPCAP) |
+	BIT(CAP_SETFCAP) | BIT(CAP_NET_BIND_SERVICE) | BIT(CAP_AUDIT_WRITE) |
+	BIT(CAP_SYS_CHROOT);
+
+static void put_landlock(const struct aw_landlock *landlock, FILE *out)
+{
+	for (size_t i = 0; i < landlock->count; i++) {
+		const struct aw_landlock_rule *from = &landlock->rules[i];
+		struct aw_enter_path rule = {.access = from->access,
+			.len = (uint32_t)strlen(from->path) + 1};
+
+		fwrite(&rule, sizeof(rule), 1, out);
+		fwrite(from->path, rule.len, 1, out);
+	}
+	for (size_t i = 0; i < landlock->port_count; i++) {
+		struct aw_enter_port rule = {
+			landlock->ports[i].access, landlock->ports[i].port};
+
+		fwrite(&rule, sizeof(rule), 1, out);
+	}
+}
+
+static uint64_t bits_of(const sigset_t *set)
+{
+	uint64_t bits = 0;
+
+	for (int n = 1; n <= 64; n++)
+		if (sigismember(set, n) == 1)
+			bits |= UINT64_C(1) << (n - 1);
+	return bits;
+}
+
+static uint64_t ignored_signals(void)
+{
+	uint64_t bits = 0;
+
+	for (int n = 1; n <= 64; n++) {
+		struct sigaction now;
+
+		if (sigaction(n, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+			bits |= UINT64_C(1) << (n - 1);
+	}
+	return bits;
+}
+
+/* What the command is to have, which the wall's program does not pass on. */
+static void put_state(const struct aw_run *run, char *const *env, FILE *out)
+{
+	struct aw_enter_state state = {
+		.blocked = bits_of(&run->mask), .ignored = ignored_signals()};
+
+	for (; env[state.env_count]; state.env_count++)
+		state.env_size += (uint32_t)strlen(env[state.env_count]) + 1;
+	fwrite(&state, sizeof(state), 1, out);
+	for (size_t i = 0; env[i]; i++)
+		fwrite(env[i], strlen(env[i]) + 1, 1, out);
+}
+
+static void put_order(const struct aw_run *run, char *const *env, FILE *out)
+{
+	const struct aw_landlock *landlock = &run->landlock;
+	struct aw_enter_order order = {
+		.files = landlock->files,
+		.network = landlock->network,
+		.scopes = landlock->scopes,
+		.paths = (uint32_t)landlock->count,
+		.ports = (uint32_t)landlock->port_count,
+		.what = (run->drop_capabilities ? AW_ENTER_DROP : 0) |
+			(run->wall.prefix ? AW_ENTER_BEHIND : 0),
+		.keep = aw_kept_capabilities,
+	};
+	struct aw_filter filter = {.count = 0};
+
+	if (run->engine != AW_PRELOAD) {
+		const struct aw_page *page = run->shared.page;
+
+		const struct aw_filter_wish wish = {
+			.gate = atomic_load(&page->work) == AW_WORK_FAST,
+			.gate_reads = atomic_load(&page->work) == AW_WORK_READS,
+			.metadata = page->hides,
+			.holds = page->enforce,
+			.kin = page->enforce && !run->wall.own_pids,
+		};
+
+		aw_filter_build(&wish, &filter);
+		order.count = filter.count;
+		order.flags =
+			run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
+	}
+	fwrite(&order, sizeof(order), 1, out);
+	put_landlock(landlock, out);
+	if (run->wall.prefix)
+		put_state(run, env, out);
+	fwrite(filter.code, sizeof(filter.code[0]), filter.count, out);
+}
+
+int aw_launch_order(
+	const struct aw_run *run, char *const *env, int fd, struct aw_error *err)
+{
+	AW_FREE char *bytes = NULL;
+	size_t size = 0, done = 0;
+	FILE *out = open_memstream(&bytes, &size);
+
+	if (out)
+		put_order(run, env, out);
+	if (!out || fclose(out) != 0)
+		return aw_fail(err, ENOMEM, "writing the order for %s", run->enter);
+	while (done < size) {
+		ssize_t n = send(fd, bytes + done, size - done, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+			return 0; /* what it reported before it ended says why */
+		if (n < 0)
+			return aw_fail(err, errno, "talking to %s: %s", run->enter,
+				strerror(errno));
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int aw_launch_refused(const struct aw_run *run, const struct aw_enter_report *report,
+	struct aw_error *err)
+{
+	static const struct {
+		enum aw_enter_step step;
+		const char *doing, *advice;
+	} steps[] = {
+		{AW_ENTER_NO_FILTER, "installing the seccomp filter",
+			"; --engine preload does without"},
+		{AW_ENTER_NO_ORDER, "reading its order",
+			"; it is of another version, so install agentwatch again"},
+		{AW_ENTER_NO_LIMIT, "lowering a resource limit",
+			"; see limits in the policy"},
+		{AW_ENTER_NO_RULESET, "making a Landlock ruleset",
+			"; --runner exec does without"},
+		{AW_ENTER_NO_PATH, "granting a path to Landlock",
+			"; --runner exec does without"},
+		{AW_ENTER_NO_PORT, "granting a TCP port to Landlock",
+			"; --runner exec does without"},
+		{AW_ENTER_NO_LANDLOCK, "going behind Landlock",
+			"; --runner exec does without"},
+		{AW_ENTER_NO_DROP, "giving up capabilities",
+			"; --runner exec does without"},
+	};
+	const char *why = report->step == AW_ENTER_NO_LANDLOCK && report->value == E2BIG
+				  ? "16 Landlock layers stand around it already"
+				  : strerror(report->value);
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if ((int32_t)steps[i].step == report->step)
+			return aw_fail(err, report->value, "%s: %s%s", steps[i].doing,
+				why, steps[i].advice);
+	return aw_fail(err, EPROTO, "%s said something unknown (%d)", run->enter,
+		report->step);
+}

@@ -7,7 +7,7 @@
 
 #include "supervisor/manual.h"
 #include "supervisor/options.h"
-#include "supervisor/policy_command.h"
+#include "supervisor/policy/command.h"
 #include "supervisor/view/log.h"
 #include "supervisor/view/sessions.h"
 

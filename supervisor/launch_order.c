@@ -87,14 +87,14 @@ static void put_state(const struct aw_run *run, char *const *env, FILE *out)
 
 static void put_order(const struct aw_run *run, char *const *env, FILE *out)
 {
-	const struct aw_landlock *landlock = &run->landlock;
+	const struct aw_landlock *landlock = &run->holding.landlock;
 	struct aw_enter_order order = {
 		.files = landlock->files,
 		.network = landlock->network,
 		.scopes = landlock->scopes,
 		.paths = (uint32_t)landlock->count,
 		.ports = (uint32_t)landlock->port_count,
-		.what = (run->drop_capabilities ? AW_ENTER_DROP : 0) |
+		.what = (run->holding.drop_capabilities ? AW_ENTER_DROP : 0) |
 			(run->wall.prefix ? AW_ENTER_BEHIND : 0),
 		.keep = aw_kept_capabilities,
 	};

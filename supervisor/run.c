@@ -48,16 +48,28 @@ static const struct aw_option options[] = {
 		"let processes that outlive the command go on, still watched"},
 };
 
-static int check_strength(const struct aw_run *run, struct aw_error *err)
+/* What Landlock is given, behind the plan that it comes from. */
+static int write_landlock(const struct aw_run *run, struct aw_error *err)
 {
-	if (!run->options.require)
-		return 0;
-	return aw_fail(err, ENOTSUP,
-		"--require %s: with runner exec every rule is held by %s at best; "
-		"nothing was "
-		"started",
-		run->options.require,
-		run->engine == AW_PRELOAD ? "the shim" : "the supervisor (raced)");
+	AW_FREE char *path = aw_session_path(run->session, "plan.txt");
+	AW_FCLOSE FILE *file = path ? fopen(path, "ae") : NULL;
+
+	if (!file)
+		return aw_fail(err, errno, "writing plan.txt of the session: %s",
+			strerror(errno));
+	aw_landlock_print(
+		&run->holding.landlock, run->wall.own_mounts ? NULL : &run->plan, file);
+	return 0;
+}
+
+/* By whom the rules are held, and whether that is enough. */
+static int hold(struct aw_run *run, struct aw_error *err)
+{
+	if (aw_hold(&run->policy, run->plan.count ? &run->plan : NULL, &run->wall,
+		    run->engine != AW_PRELOAD, &run->holding, err) < 0 ||
+		(run->holding.landlock.version && write_landlock(run, err) < 0))
+		return -1;
+	return aw_require(&run->holding.facts, run->options.require, aw_say, err);
 }
 
 int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
@@ -207,11 +219,11 @@ static int prepare(struct aw_run *run, struct aw_error *err)
 		return -1;
 	if (err->code && !run->options.quiet)
 		aw_say("%s", err->text);
-	if (aw_run_choose_wall(run, err) < 0 || check_strength(run, err) < 0 ||
+	if (aw_run_choose_wall(run, err) < 0 ||
 		aw_session_create(run->options.session, &run->session, err) < 0 ||
 		name_socket(run, err) < 0 || aw_run_build_wall(run, err) < 0 ||
-		open_log(run, err) < 0 || describe_session(run, err) < 0 ||
-		write_policy_file(run, err) < 0 ||
+		hold(run, err) < 0 || open_log(run, err) < 0 ||
+		describe_session(run, err) < 0 || write_policy_file(run, err) < 0 ||
 		aw_run_share(run, &run->policy, &run->shared, err) < 0)
 		return -1;
 	return 0;

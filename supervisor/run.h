@@ -17,7 +17,7 @@
 
 #include "policy/load.h"
 #include "supervisor/find.h"
-#include "supervisor/kernel/landlock.h"
+#include "supervisor/held.h"
 #include "supervisor/layers.h"
 #include "supervisor/options.h"
 #include "supervisor/runner/runner.h"
@@ -50,9 +50,8 @@ struct aw_run {
 	struct aw_plan plan; /* empty without a wall */
 	char *instance;	     /* owned; folder of the redirected HOME, or NULL */
 	int log_fd;
-	bool hybrid_flags;	     /* WAIT_KILLABLE_RECV is there */
-	struct aw_landlock landlock; /* version 0: not behind Landlock */
-	bool drop_capabilities;	     /* a wall would not hold root without */
+	bool hybrid_flags;	   /* WAIT_KILLABLE_RECV is there */
+	struct aw_holding holding; /* what holds the rules */
 	pid_t front, front_group;
 	sigset_t mask;	     /* the caller's, for the command */
 	struct rlimit files; /* the caller's RLIMIT_NOFILE, for the command */

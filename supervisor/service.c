@@ -319,8 +319,8 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	w->own_pids = run->wall.own_pids;
 	w->self = getpid();
 	w->front = run->front;
+	w->facts = &run->holding.facts;
 	w->strength_kernel = w->holds ? "supervisor" : "supervisor (raced)";
-	w->strength_shim = "shim";
 	w->listener = -1;
 	atomic_store(&w->image, run->policy.image);
 	atomic_store(&w->shared, &run->shared);
@@ -366,6 +366,24 @@ static void say_gap(struct service *s)
 		aw_say("%s", gap);
 }
 
+/* For the log's first line. */
+static void describe(const struct aw_run *run, char *text, size_t size)
+{
+	const struct aw_holding *holding = &run->holding;
+	char landlock[32] = "";
+
+	if (holding->landlock.version)
+		snprintf(landlock, sizeof(landlock), ", landlock interface %d",
+			holding->landlock.version);
+	snprintf(text, size, "mode %s, engine %s, runner %s%s, held by %s%s",
+		holding->facts.enforce ? "enforce" : "audit",
+		aw_engine_name(run->engine), run->wall.runner->name, landlock,
+		holding->facts.landlock || holding->facts.mounts ? "kernel and " : "",
+		!holding->facts.notified ? "shim"
+		: holding->facts.enforce ? "supervisor"
+					 : "supervisor (raced)");
+}
+
 /* Threads first, then the command: its very first call already waits for an answer. */
 static int start(struct service *s, struct aw_error *err)
 {
@@ -387,10 +405,7 @@ static int start(struct service *s, struct aw_error *err)
 		return AW_RUN_FAILED;
 	s->watch.listener = launched.listener;
 	s->watch.no_new_privs = launched.no_new_privs;
-	snprintf(text, sizeof(text), "mode %s, engine %s, runner %s, held by %s",
-		s->watch.enforce ? "enforce" : "audit", aw_engine_name(s->run->engine),
-		s->run->wall.runner->name,
-		s->run->engine == AW_PRELOAD ? "shim" : "supervisor (raced)");
+	describe(s->run, text, sizeof(text));
 	event.text = text;
 	event.pid = s->command;
 	event.ppid = getpid();

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,12 +43,39 @@ static void log_trouble(struct aw_watch *watch, const struct aw_error *err)
 	}
 }
 
+/* Who made, or could have made, the verdict hold. */
+static const char *strength_of(struct aw_watch *watch, const struct aw_event *event)
+{
+	struct aw_strength_facts facts = *watch->facts;
+	const struct aw_text *path =
+		event->family == AF_UNIX ? &event->address : &event->path;
+	const struct aw_refused refused = {.action = event->action,
+		.call = event->call,
+		.path = path->bytes,
+		.path_len = path->len,
+		.path2 = event->path2.bytes,
+		.path2_len = event->path2.len,
+		.family = event->family,
+		.rule = event->rule_index};
+	struct aw_held held;
+
+	facts.image = atomic_load(&watch->image);
+	facts.notified &= event->source != AW_FROM_SHIM;
+	if (event->verdict == AW_ALLOW)
+		aw_strength_of_allowed(&facts, event->action, event->call, &held);
+	else
+		aw_strength_of(&facts, &refused, &held);
+	return aw_strength_name(held.strength);
+}
+
 void aw_watch_log(struct aw_watch *watch, struct aw_event *event)
 {
 	struct aw_error err;
 
 	if (!event->ts)
 		event->ts = aw_watch_now();
+	if (event->judged && !event->strength)
+		event->strength = strength_of(watch, event);
 	pthread_mutex_lock(&watch->log_lock);
 	if (aw_log_write(watch->log, event, &err) < 0)
 		log_trouble(watch, &err);
@@ -104,7 +132,8 @@ void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 	event->ask_denied = decision->verdict == AW_ASK; /* nobody to ask: no */
 	if (aw_image_rule(atomic_load(&watch->image), decision->rule, rule))
 		event->rule = rule;
-	event->strength = by_shim ? watch->strength_shim : watch->strength_kernel;
+	event->rule_index = decision->rule;
+	event->judged = true;
 	event->source = by_shim ? AW_FROM_SHIM : AW_FROM_KERNEL;
 }
 

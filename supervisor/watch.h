@@ -16,6 +16,7 @@
 #include "policy/image.h"
 #include "supervisor/audit/log.h"
 #include "supervisor/shared.h"
+#include "supervisor/strength.h"
 #include "supervisor/processes.h"
 
 enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
@@ -25,11 +26,12 @@ enum { AW_SPARE_RINGS = 4 };
 struct aw_watch {
 	enum aw_engine engine;
 	bool enforce, hides, ask, quiet;
-	bool no_new_privs; /* the filter needed it */
-	bool own_pids;	   /* the wall made a pid namespace */
-	bool holds;	   /* allowed calls are done on behalf */
-	pid_t self, front; /* ours, which nobody may touch */
-	const char *strength_kernel, *strength_shim; /* for the log */
+	bool no_new_privs;		       /* the filter needed it */
+	bool own_pids;			       /* the wall made a pid namespace */
+	bool holds;			       /* allowed calls are done on behalf */
+	pid_t self, front;		       /* ours, which nobody may touch */
+	const struct aw_strength_facts *facts; /* of the session's start */
+	const char *strength_kernel;	       /* of calls that could not be judged */
 	const struct aw_image *_Atomic image;
 	struct aw_shared *_Atomic shared;
 	char shim[1024]; /* the library's path, "" without one */

@@ -61,6 +61,8 @@ struct aw_event {
 	bool ask_denied; /* verdict AW_ASK: nobody said yes ("ask-deny") */
 	bool enforced;
 	const struct aw_rule *rule; /* or NULL */
+	uint32_t rule_index;	    /* of it, or AW_NO_RULE */
+	bool judged; /* by aw_watch_judge(): the strength is still to be found */
 	const char *strength; /* "kernel", "supervisor", "supervisor (raced)", "shim" */
 	enum aw_source source;
 	bool result_known;

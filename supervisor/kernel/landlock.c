@@ -16,10 +16,8 @@
 
 int aw_landlock_probe(struct aw_error *err)
 {
-	int version = aw_landlock_version();
-
-	if (version > 0)
-		return version;
+	if (aw_landlock_version() > 0)
+		return 0;
 	if (errno == ENOSYS)
 		return aw_fail(err, ENOSYS,
 			"this kernel has no Landlock (Linux 5.13 or later, built with "
@@ -167,6 +165,41 @@ bool aw_landlock_holds(
 	}
 }
 
+/* The rights of which each lets some of an action be done. */
+static uint64_t rights_of(enum aw_action action)
+{
+	switch (action) {
+	case AW_READ:
+		return AW_LL_READ_FILE | AW_LL_READ_DIR;
+	case AW_EXEC:
+		return AW_LL_EXECUTE | AW_LL_READ_FILE;
+	case AW_WRITE:
+		return AW_LL_WRITE_FILE | AW_LL_TRUNCATE;
+	case AW_CREATE:
+	case AW_BIND:
+		return AW_LL_MAKES;
+	case AW_DELETE:
+	case AW_RENAME:
+		return AW_LL_REMOVES | AW_LL_MAKES;
+	default:
+		return 0;
+	}
+}
+
+const char *aw_landlock_lets(
+	const struct aw_landlock *landlock, enum aw_action action, const char *path)
+{
+	const struct aw_landlock_rule *rule = rule_at(landlock, "/", 1);
+	uint64_t rights = rights_of(action);
+
+	if (aw_landlock_holds(landlock, action, path))
+		return NULL;
+	for (size_t i = 1; path[i - 1] && !(rule && (rule->access & rights)); i++)
+		if (!path[i] || path[i] == '/')
+			rule = rule_at(landlock, path, i);
+	return rule && (rule->access & rights) ? rule->path : NULL;
+}
+
 static const char *access_name(uint64_t access)
 {
 	if (access & (AW_LL_WRITE_FILE | AW_LL_MAKES))
@@ -174,7 +207,31 @@ static const char *access_name(uint64_t access)
 	return access & AW_LL_READ_FILE ? "read" : "list";
 }
 
-void aw_landlock_print(const struct aw_landlock *landlock, FILE *out)
+static void print_not_held(
+	const struct aw_landlock *landlock, const struct aw_plan *plan, FILE *out)
+{
+	for (size_t i = 0; plan && i < plan->count; i++) {
+		const struct aw_plan_entry *entry = &plan->entries[i];
+		bool nothing = entry->access == AW_PLAN_NOTHING;
+		const char *lets =
+			entry->access == AW_PLAN_WRITE || !entry->exists
+				? NULL
+				: aw_landlock_lets(landlock,
+					  nothing ? AW_READ : AW_WRITE, entry->path);
+
+		if (lets)
+			fprintf(out,
+				"landlock does not hold: %s of %s, since %s may be %s "
+				"as a whole\n",
+				nothing ? "reading" : "changes", entry->path, lets,
+				aw_landlock_granted(landlock, lets) & AW_LL_READ_FILE
+					? "used"
+					: "listed");
+	}
+}
+
+void aw_landlock_print(
+	const struct aw_landlock *landlock, const struct aw_plan *plan, FILE *out)
 {
 	fprintf(out, "landlock interface %d\n", landlock->version);
 	for (size_t i = 0; i < landlock->count; i++)
@@ -197,6 +254,7 @@ void aw_landlock_print(const struct aw_landlock *landlock, FILE *out)
 			landlock->scopes & AW_LL_SCOPE_ABSTRACT
 				? ", abstract Unix sockets of processes"
 				: "");
+	print_not_held(landlock, plan, out);
 }
 
 void aw_landlock_release(struct aw_landlock *landlock)

@@ -51,12 +51,12 @@ struct aw_landlock {
 /* What a ruleset is made from. */
 struct aw_landlock_wish {
 	const struct aw_plan *plan;
-	int version;	       /* as aw_landlock_probe() gave it */
+	int version;	       /* of the kernel's interface: landlock_apply.h */
 	bool own_mounts;       /* a view of its own: what is not in it needs no wall */
 	bool abstract_sockets; /* some rule lets an abstract Unix socket be used */
 };
 
-/* The version of the interface, or -1 with a sentence that says what is missing. */
+/* Can it be used here? 0, or -1 with a sentence that says what is missing. */
 int aw_landlock_probe(struct aw_error *err);
 
 /* True when a rule of this policy may allow connecting to an abstract Unix socket. */
@@ -79,8 +79,17 @@ uint64_t aw_landlock_granted(const struct aw_landlock *landlock, const char *pat
 bool aw_landlock_holds(
 	const struct aw_landlock *landlock, enum aw_action action, const char *path);
 
-/* For plan.txt. */
-void aw_landlock_print(const struct aw_landlock *landlock, FILE *out);
+/*
+ * Where it lets this action be done: the topmost folder whose grant covers path, or
+ * NULL when it holds it or does not know the action.
+ */
+const char *aw_landlock_lets(
+	const struct aw_landlock *landlock, enum aw_action action, const char *path);
+
+/* For plan.txt: the grants, and what of the plan (NULL: of no interest) they do not
+ * hold. */
+void aw_landlock_print(
+	const struct aw_landlock *landlock, const struct aw_plan *plan, FILE *out);
 
 /* Free the contents, not the struct itself. */
 void aw_landlock_release(struct aw_landlock *landlock);

@@ -40,10 +40,23 @@ static uint64_t rights_of_files(int version)
 	return rights;
 }
 
-static uint64_t rights_for(const struct maker *m, enum aw_plan_access access)
+/*
+ * Programs change files of their own in /proc, which no grant can tell from others';
+ * for root those would be all of /proc/sys too.
+ */
+static uint64_t rights_for_proc(void)
+{
+	return geteuid() == 0 ? AW_LL_READS
+			      : AW_LL_READS | AW_LL_WRITE_FILE | AW_LL_TRUNCATE;
+}
+
+static uint64_t rights_for(
+	const struct maker *m, const char *path, enum aw_plan_access access)
 {
 	if (access == AW_PLAN_NOTHING)
 		return 0;
+	if (strcmp(path, "/proc") == 0 && !m->wish->own_mounts)
+		return rights_for_proc();
 	return access == AW_PLAN_READ ? AW_LL_READS : m->to->files;
 }
 
@@ -258,7 +271,7 @@ static void walk(struct maker *m, const char *path, const struct aw_plan_entry *
 		carve(m, path, below);
 		return;
 	}
-	grant(m, path, rights_for(m, access));
+	grant(m, path, rights_for(m, path, access));
 	if (access != AW_PLAN_WRITE) /* which has everything below already */
 		walk_entries(m, below);
 }
@@ -286,7 +299,6 @@ static void grant_basics(struct maker *m)
 		"/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts",
 		"/dev/shm"};
 	const struct aw_plan_entry *entry = deepest(m, "/proc");
-	uint64_t proc = AW_LL_READS;
 	mode_t mode;
 
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
@@ -298,14 +310,25 @@ static void grant_basics(struct maker *m)
 		if (!ruled && look(devices[i], &mode) && !S_ISLNK(mode))
 			grant(m, devices[i], m->to->files);
 	}
-	/* programs change their own files there, which no grant can tell from others';
-	   for root that would be all of /proc/sys too */
-	if (geteuid() != 0)
-		proc |= AW_LL_WRITE_FILE | AW_LL_TRUNCATE;
 	if (!entry || entry->access != AW_PLAN_NOTHING || entry->rule == AW_NO_RULE)
-		grant(m, "/proc", proc);
-	if (m->wish->own_mounts)
-		grant(m, "/", AW_LL_READ_DIR);
+		grant(m, "/proc", rights_for_proc());
+}
+
+/*
+ * Inside mounts of its own the wall is the first layer.  It makes these folders itself,
+ * and what else is there to be listed is what it shows.
+ */
+static void grant_own(struct maker *m)
+{
+	static const char *const own[] = {"/dev", "/proc", "/tmp"};
+
+	grant(m, "/", AW_LL_READ_DIR);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		const struct aw_plan_entry *of = deepest(m, own[i]);
+
+		if (i < 2 || !of || strcmp(of->path, own[i]) != 0)
+			grant(m, own[i], m->to->files);
+	}
 }
 
 /* One rule a path, in order. */
@@ -376,7 +399,10 @@ int aw_landlock_make(const struct aw_landlock_wish *wish, struct aw_landlock *re
 		qsort(entries, plan->count, sizeof(struct aw_plan_entry *),
 			compare_entries);
 		walk_entries(&m, (struct range){0, plan->count});
-		grant_basics(&m);
+		if (wish->own_mounts)
+			grant_own(&m);
+		else
+			grant_basics(&m);
 	}
 	if (m.failed) {
 		aw_landlock_release(&made);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "supervisor/kernel/landlock.h"
+#include "supervisor/kernel/landlock_apply.h"
 #include "supervisor/kernel/landlock_rights.h"
 #include "tests/unit/policy_text.h"
 
@@ -345,7 +346,7 @@ static void the_kernel_agrees(void)
 	};
 	struct aw_landlock l;
 	struct aw_error err;
-	int version = aw_landlock_probe(&err);
+	int version = aw_landlock_probe(&err) < 0 ? -1 : aw_landlock_version();
 
 	if (version < 3) {
 		ok(true, "the kernel agrees # SKIP %s",

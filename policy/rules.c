@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rules.c - the rules of an image one by one. */
+#include "policy/rules.h"
+
+#include <string.h>
+
+#include "policy/image_layout.h"
+
+static const struct {
+	enum aw_rule_section section;
+	const char *name;
+	enum aw_verdict strictest;
+} lists[AW_LISTS] = {
+	[AW_LIST_HIDE] = {AW_RULE_FILES, "hide", AW_HIDE},
+	[AW_LIST_DENY] = {AW_RULE_FILES, "deny", AW_DENY},
+	[AW_LIST_DENY_WRITE] = {AW_RULE_FILES, "deny_write", AW_DENY},
+	[AW_LIST_ASK] = {AW_RULE_FILES, "ask", AW_ASK},
+	[AW_LIST_WRITE] = {AW_RULE_FILES, "write", AW_ALLOW},
+	[AW_LIST_READ] = {AW_RULE_FILES, "read", AW_ALLOW},
+	[AW_LIST_EXEC_DENY] = {AW_RULE_EXEC, "deny", AW_DENY},
+	[AW_LIST_EXEC_ASK] = {AW_RULE_EXEC, "ask", AW_ASK},
+	[AW_LIST_EXEC_ALLOW] = {AW_RULE_EXEC, "allow", AW_ALLOW},
+	[AW_LIST_NET_DENY] = {AW_RULE_NETWORK, "deny", AW_DENY},
+	[AW_LIST_NET_ASK] = {AW_RULE_NETWORK, "ask", AW_ASK},
+	[AW_LIST_NET_ALLOW] = {AW_RULE_NETWORK, "allow", AW_ALLOW},
+	[AW_LIST_NET_LISTEN] = {AW_RULE_NETWORK, "listen", AW_ALLOW},
+};
+
+static bool is_literal(const char *pattern, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (strchr("*?[\\", pattern[i]))
+			return false;
+	return len > 0 && pattern[0] == '/';
+}
+
+bool aw_image_rule_about(
+	const struct aw_image *image, uint32_t rule, struct aw_rule_about *ret)
+{
+	const struct aw_image_entry *entry = aw_part_at(image, AW_PART_ENTRIES);
+	const struct aw_image_command *commands = aw_part_at(image, AW_PART_COMMANDS);
+	uint32_t count = image->parts[AW_PART_COMMANDS].count;
+
+	if (rule >= image->parts[AW_PART_ENTRIES].count)
+		return false;
+	entry += rule;
+	*ret = (struct aw_rule_about){
+		.section = lists[entry->list].section,
+		.list = lists[entry->list].name,
+		.strictest = lists[entry->list].strictest,
+		.changes_only = entry->list == AW_LIST_DENY_WRITE,
+		.negated = entry->negated,
+		.path = aw_image_bytes(image, entry->pattern),
+		.path_len = entry->pattern_len,
+	};
+	ret->literal = is_literal(ret->path, ret->path_len);
+	for (uint32_t i = 0; ret->section == AW_RULE_EXEC && i < count; i++)
+		if (commands[i].entry == rule)
+			ret->arguments = !(commands[i].flags & AW_COMMAND_ANY);
+	return true;
+}
+
+void aw_image_defaults(const struct aw_image *image, struct aw_rule_defaults *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (unsigned s = 0; s < AW_STRATA; s++) {
+		const struct aw_image_stratum *stratum = &image->strata[s];
+
+		ret->files_read |= stratum->files == AW_DEFAULT_DENY;
+		ret->files_change |= stratum->files != AW_DEFAULT_ALLOW;
+		ret->exec |= stratum->exec != AW_DEFAULT_ALLOW;
+		ret->connect |= stratum->network != AW_DEFAULT_ALLOW;
+		ret->listen |= stratum->listen || stratum->network != AW_DEFAULT_ALLOW;
+	}
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rules.h - the rules of an image one by one, for those who explain them.
+ */
+#ifndef AW_POLICY_RULES_H
+#define AW_POLICY_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/image.h"
+
+enum aw_rule_section { AW_RULE_FILES, AW_RULE_EXEC, AW_RULE_NETWORK };
+
+/* What a rule says, besides where it stands; strings point into the image. */
+struct aw_rule_about {
+	enum aw_rule_section section;
+	const char *list; /* "deny_write", "listen", ... */
+	enum aw_verdict
+		strictest; /* what it can lead to; AW_ALLOW where it only admits */
+	bool changes_only; /* deny_write: reading stays */
+	bool negated;	   /* "!": takes out what others put in */
+	bool arguments;	   /* a program with arguments */
+	bool literal;	   /* `path` is one path, and what is below it */
+	const char *path;  /* the path pattern, not terminated; "" without one */
+	size_t path_len;
+};
+
+/* Fill *ret for a rule index from 0 on; false when there are no more. */
+bool aw_image_rule_about(
+	const struct aw_image *image, uint32_t rule, struct aw_rule_about *ret);
+
+/* The strictest defaults of all layers: true where they refuse. */
+struct aw_rule_defaults {
+	bool files_read, files_change, exec, connect, listen;
+};
+void aw_image_defaults(const struct aw_image *image, struct aw_rule_defaults *ret);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command.h - agentwatch policy check, show and explain.
+ */
+#ifndef AW_SUPERVISOR_POLICY_COMMAND_H
+#define AW_SUPERVISOR_POLICY_COMMAND_H
+
+#include "supervisor/layers.h"
+#include "supervisor/options.h"
+
+extern const struct aw_command aw_command_policy_check;
+extern const struct aw_command aw_command_policy_explain;
+extern const struct aw_command aw_command_policy_show;
+
+struct aw_policy_options {
+	const char *workspace, *agent, *mode;
+	struct aw_string_list policies;
+};
+
+/*
+ * What check and show begin with.  The index of the first argument; -1 when there is
+ * nothing more to do but end with *ret_status.
+ */
+int aw_policy_start(const struct aw_command *command, int argc, char **argv,
+	struct aw_policy_options *values, struct aw_layers *layers, int *ret_status);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* show.c - agentwatch policy show. */
+#include "supervisor/policy/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/load.h"
+#include "supervisor/say.h"
+
+static int show_main(int argc, char **argv)
+{
+	struct aw_policy_options values = {0};
+	struct aw_diagnostics found = {0};
+	struct aw_policy policy = {0};
+	struct aw_layers layers;
+	enum aw_mode mode;
+	int status, r;
+
+	if (aw_policy_start(
+		    &aw_command_policy_show, argc, argv, &values, &layers, &status) < 0)
+		return status;
+	mode = values.mode && !strcmp(values.mode, "enforce") ? AW_ENFORCE : AW_AUDIT;
+	r = aw_policy_load(layers.sources, layers.count, &layers.variables, mode,
+		values.mode != NULL, &policy, &found);
+	aw_diagnostics_print(&found, stderr);
+	if (!r) {
+		aw_policy_print(&policy, stdout);
+		aw_policy_release(&policy);
+	}
+	aw_diagnostics_free(&found);
+	aw_layers_release(&layers);
+	aw_string_list_free(&values.policies);
+	return r < 0 ? AW_EXIT_FAILED : 0;
+}
+
+#define AT(field) offsetof(struct aw_policy_options, field)
+
+static const struct aw_option show_options[] = {
+	{"policy", 'p', AW_OPT_LIST, AT(policies), "FILE", NULL,
+		"one more layer on top; may be repeated"},
+	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce",
+		"show it for this mode"},
+	{"agent", 'a', AW_OPT_STRING, AT(agent), "NAME", NULL,
+		"with this agent's layer and preset"},
+	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,
+		"for this folder, not for the one around the working directory"},
+};
+
+const struct aw_command aw_command_policy_show = {
+	.name = "policy show",
+	.arguments = NULL,
+	.brief = "print the policy that would hold here, with the origin of each entry",
+	.details = "The layers are the system's /etc/agentwatch/policy.yaml, the "
+		   "user's own, "
+		   "the agent's, the workspace's .agentwatch.yaml, and the files given "
+		   "with "
+		   "--policy.",
+	.options = show_options,
+	.option_count = sizeof(show_options) / sizeof(show_options[0]),
+	.mixed = true,
+	.main = show_main,
+};

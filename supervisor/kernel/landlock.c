@@ -186,18 +186,30 @@ static uint64_t rights_of(enum aw_action action)
 	}
 }
 
-const char *aw_landlock_lets(
-	const struct aw_landlock *landlock, enum aw_action action, const char *path)
+/* The topmost rule at or above path with one of these rights. */
+static const struct aw_landlock_rule *granting(
+	const struct aw_landlock *landlock, const char *path, uint64_t rights)
 {
 	const struct aw_landlock_rule *rule = rule_at(landlock, "/", 1);
-	uint64_t rights = rights_of(action);
 
-	if (aw_landlock_holds(landlock, action, path))
-		return NULL;
 	for (size_t i = 1; path[i - 1] && !(rule && (rule->access & rights)); i++)
 		if (!path[i] || path[i] == '/')
 			rule = rule_at(landlock, path, i);
-	return rule && (rule->access & rights) ? rule->path : NULL;
+	return rule && (rule->access & rights) ? rule : NULL;
+}
+
+const char *aw_landlock_lets(
+	const struct aw_landlock *landlock, enum aw_action action, const char *path)
+{
+	uint64_t rights = rights_of(action);
+	const struct aw_landlock_rule *rule;
+
+	if (aw_landlock_holds(landlock, action, path))
+		return NULL;
+	rule = granting(landlock, path, rights & ~AW_LL_READ_DIR);
+	if (!rule)
+		rule = granting(landlock, path, rights);
+	return rule ? rule->path : NULL;
 }
 
 static const char *access_name(uint64_t access)

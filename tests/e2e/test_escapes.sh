@@ -24,5 +24,6 @@ if [ -z "${AW_QUICK:-}" ]; then
 else
 	engines=hybrid
 fi
+relay '' < <("$escapes/run" --same --users "$users" --builds "$builds" --engines "$engines" 2>&1)
 relay '' < <("$escapes/run" --users "$users" --builds "$builds" --engines "$engines" --tries "$tries" 2>&1)
 done_testing

@@ -82,14 +82,18 @@ static int datagram(struct target *t, int how)
 	struct sockaddr_in first = harmless(t);
 	struct sockaddr_in6 six = mapped(&t->inet);
 	struct iovec text = {(void *)"hello", 5};
-	struct mmsghdr many[2] = {
-		{{&first, sizeof first, &text, 1, NULL, 0, 0}, 0},
-		{{&t->inet, sizeof t->inet, &text, 1, NULL, 0, 0}, 0},
-	};
+	struct mmsghdr many[2] = {{{0}, 0}, {{0}, 0}};
 	int fd = socket(how == MAPPED_UDP ? AF_INET6 : AF_INET, SOCK_DGRAM, 0), rc;
 
 	if (fd < 0)
 		return errno;
+	many[0].msg_hdr.msg_name = &first;
+	many[1].msg_hdr.msg_name = &t->inet;
+	for (rc = 0; rc < 2; rc++) {
+		many[rc].msg_hdr.msg_namelen = sizeof first;
+		many[rc].msg_hdr.msg_iov = &text;
+		many[rc].msg_hdr.msg_iovlen = 1;
+	}
 	switch (how) {
 	case UDP_SENDTO:
 		rc = sendto(fd, "x", 1, 0, (struct sockaddr *)&t->inet, sizeof t->inet);

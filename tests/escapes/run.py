@@ -18,6 +18,7 @@ import fcntl
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from judge import Expected, Run  # noqa: E402
 from stage import Stage  # noqa: E402
+import same  # noqa: E402
 import table  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -204,6 +205,7 @@ def main():
     parser.add_argument("--tries", type=int, default=2000)
     parser.add_argument("--patience", type=int, default=400)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--same", action="store_true", help="compare allowed calls with bare ones")
     parser.add_argument("--keep", action="store_true", help="show what the program printed")
     options = parser.parse_args()
     bins = {name: f"{options.bins}/{name}" for name in ("victim", "marker", "marker-dynamic", *options.builds)}
@@ -211,6 +213,10 @@ def main():
     listing = subprocess.run([bins[options.builds[0]], "--list"], capture_output=True, text=True, check=True).stdout
     attempts = [a for a in map(Attempt, listing.splitlines()) if re.search(options.only, a.name)]
     expected = Expected(HERE + "/expected")
+    if options.same:
+        same.compare(lambda build: f"{options.bins}/same-{build}", options.build, configurations(options, bins),
+                     ids_of, same.read_known(HERE + "/same.known"))
+        return
     results, missing = [], []
     for config, why in configurations(options, bins):
         if why:

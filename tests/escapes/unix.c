@@ -62,7 +62,10 @@ static int dgram(struct target *t, int how)
 	struct sockaddr_un address;
 	socklen_t size = unix_address(t->dgram, false, &address);
 	struct iovec text = {(void *)"hello", 5};
-	struct msghdr message = {&address, size, &text, 1, NULL, 0, 0};
+	struct msghdr message = {.msg_name = &address,
+		.msg_namelen = size,
+		.msg_iov = &text,
+		.msg_iovlen = 1};
 	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
 	if (how == DGRAM_SENDTO)
@@ -99,7 +102,10 @@ static int receive(int from, int *ret_fd)
 	} control;
 	char byte;
 	struct iovec text = {&byte, 1};
-	struct msghdr message = {NULL, 0, &text, 1, &control, sizeof control, 0};
+	struct msghdr message = {.msg_iov = &text,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof control};
 
 	if (recvmsg(from, &message, 0) < 0)
 		return errno;
@@ -132,7 +138,10 @@ static int passed_inside(struct target *t, int arg)
 		char space[CMSG_SPACE(sizeof(int))];
 	} control = {{0}};
 	struct iovec text = {(void *)"x", 1};
-	struct msghdr message = {NULL, 0, &text, 1, &control, sizeof control, 0};
+	struct msghdr message = {.msg_iov = &text,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof control};
 	char path[64];
 	int pair[2], fd;
 

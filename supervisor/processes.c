@@ -341,9 +341,9 @@ void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid)
 
 void aw_processes_set_plain(struct aw_processes *tree, pid_t pid)
 {
-	WITH_PROCESS(tree, pid,
-		for (struct ring_entry *r = p_->rings; r; r = r->next)
-			atomic_store(&r->reader.ring->plain, 1));
+	WITH_PROCESS(tree, pid, p_->who.own_folders = true;
+		     for (struct ring_entry *r = p_->rings; r; r = r->next)
+			     atomic_store(&r->reader.ring->plain, 1));
 }
 
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid)

@@ -64,7 +64,7 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
 bool aw_call_follows(const struct aw_notified *call, uint64_t flags);
 
 /* Open flags of an open, from the argument or from struct open_how. */
-uint64_t aw_call_open_flags(struct aw_notified *call);
+uint64_t aw_call_open_flags(const struct aw_notified *call);
 
 /* Put a descriptor of ours into the target; send: and answer the call with it. */
 int aw_call_inject(struct aw_notified *call, int fd, bool send);

@@ -32,7 +32,7 @@ bool aw_call_follows(const struct aw_notified *call, uint64_t flags)
 	}
 }
 
-uint64_t aw_call_open_flags(struct aw_notified *call)
+uint64_t aw_call_open_flags(const struct aw_notified *call)
 {
 	uint64_t flags = 0;
 

@@ -41,8 +41,11 @@ bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 /* Answer the call with what a system call of ours returned. */
 void aw_hand_answer(struct aw_notified *call, long result);
 
-/* Hand a descriptor of ours, which is closed here, to the target as the answer. */
-void aw_hand_give(struct aw_notified *call, int fd, bool close_on_exec);
+/*
+ * Hand a descriptor of ours, which was opened with these flags, to the target as the
+ * answer, and close it.  False: the target could not take it; it is still open.
+ */
+bool aw_hand_give(struct aw_notified *call, int *fd, uint64_t flags);
 
 /* hand_open.c */
 void aw_hand_open(struct aw_notified *call);

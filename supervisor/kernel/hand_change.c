@@ -131,6 +131,8 @@ static int read_attribute(struct aw_notified *call, bool at, struct change *ret)
 static int read_change(struct aw_notified *call, struct change *ret)
 {
 	switch (call->sys) {
+	case AW_SYS_truncate:
+		return call->word == 8 && (int64_t)call->args[1] < 0 ? EINVAL : 0;
 	case AW_SYS_utime:
 	case AW_SYS_utimes:
 	case AW_SYS_futimesat:

@@ -23,22 +23,29 @@ void aw_hand_answer(struct aw_notified *call, long result)
 	call->event.result = call->err;
 }
 
-void aw_hand_give(struct aw_notified *call, int fd, bool close_on_exec)
+bool aw_hand_give(struct aw_notified *call, int *fd, uint64_t flags)
 {
 	struct seccomp_notif_addfd add = {.id = call->id,
-		.flags = SECCOMP_ADDFD_FLAG_SEND,
-		.srcfd = (uint32_t)fd,
-		.newfd_flags = close_on_exec ? O_CLOEXEC : 0};
+		.srcfd = (uint32_t)*fd,
+		.newfd_flags = flags & O_CLOEXEC ? O_CLOEXEC : 0};
+	bool plain = (flags & O_ACCMODE) == O_RDONLY && !(flags & O_NONBLOCK);
+	int number;
 
-	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0) {
-		call->reply = AW_REPLY_DONE;
-		call->event.result_known = true;
-		call->event.result = 0;
-	} else {
+	if (plain)
+		add.flags = SECCOMP_ADDFD_FLAG_SEND;
+	number = ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	if (number < 0) {
 		call->gone = errno == ENOENT;
 		aw_hand_answer(call, -errno);
+		return false;
 	}
-	close(fd);
+	/* the target must not go on while ours is still open: the last close of a pipe,
+	 * or of a program that was written, would come late */
+	close(aw_take_fd(fd));
+	aw_hand_answer(call, number);
+	if (plain)
+		call->reply = AW_REPLY_DONE;
+	return true;
 }
 
 bool aw_hand_read(struct aw_notified *call, uint64_t address, char *raw)
@@ -70,16 +77,35 @@ static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *w
 		aw_hand_answer(call, -err);
 }
 
+/* "link/" is what the link leads to, but for calls that name an entry of a folder. */
+static bool follows_slash(const struct aw_notified *call, const char *raw)
+{
+	size_t len = strlen(raw);
+
+	switch ((enum aw_effect)call->row->effect) {
+	case AW_FX_OPEN:
+		return len && raw[len - 1] == '/' &&
+		       !(aw_call_open_flags(call) & O_CREAT);
+	case AW_FX_LINK:
+		return raw == call->raw && len && raw[len - 1] == '/';
+	case AW_FX_WRITE:
+	case AW_FX_META:
+	case AW_FX_CHDIR:
+		return len && raw[len - 1] == '/';
+	default:
+		return false;
+	}
+}
+
 bool aw_hand_find(struct aw_notified *call, const struct aw_walk_wish *wish, char *raw,
 	struct aw_place *place, struct aw_text *ret_path, struct aw_text *ret_raw)
 {
 	char *text = raw == call->raw ? call->path : call->path2;
-	int err = aw_persona_take(call->watch, &call->target);
+	struct aw_walk_wish now = *wish;
+	int err;
 
-	if (!err) {
-		err = aw_place_find(call->watch, &call->target, wish, raw, place);
-		aw_persona_drop();
-	}
+	now.follow |= follows_slash(call, raw);
+	err = aw_place_find(call->watch, &call->target, &now, raw, place);
 	ret_path->bytes = text;
 	if (err) {
 		leads_nowhere(call, wish, raw, ret_path, ret_raw, err);
@@ -265,6 +291,15 @@ static bool carries_rules(struct aw_notified *call, const struct aw_place *place
 	return true;
 }
 
+/* "." and ".." and "/" cannot be renamed: rename(2), EBUSY. */
+static bool is_no_name(const struct aw_place *place)
+{
+	const char *last = place->last;
+
+	return last[0] == '/' ||
+	       (last[0] == '.' && (!last[1] || (last[1] == '.' && !last[2])));
+}
+
 static void rename_it(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to)
 {
@@ -283,8 +318,9 @@ static void link_it(struct aw_notified *call, const struct aw_place *from,
 {
 	char name[32];
 
-	if (from->object < 0) {
-		aw_hand_answer(call, -ENOENT);
+	if (from->object < 0 ||
+		(strchr(from->last, '/') && !S_ISDIR(from->st.st_mode))) {
+		aw_hand_answer(call, from->object < 0 ? -ENOENT : -ENOTDIR);
 		return;
 	}
 	if (!take(call))
@@ -323,7 +359,10 @@ static void from_to(struct aw_notified *call)
 	if (!find_source(call, &from))
 		return;
 	if (find_second(call, &to)) {
-		if (aw_hand_may(call, &from, &to)) {
+		if (call->row->effect == AW_FX_RENAME &&
+			(is_no_name(&from) || is_no_name(&to)))
+			aw_hand_answer(call, -EBUSY);
+		else if (aw_hand_may(call, &from, &to)) {
 			if (call->row->effect == AW_FX_RENAME)
 				rename_it(call, &from, &to);
 			else

@@ -42,6 +42,9 @@ int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t
 	memset(&ret->any, 0, sizeof(ret->any));
 	ret->len = (size_t)len;
 	ret->place.parent = ret->place.object = -1;
+	ret->domain = socket_option(fd, SO_DOMAIN);
+	if (ret->domain < 0)
+		return errno;
 	if (len < sizeof(ret->any.family) || len > sizeof(ret->any.storage))
 		return EINVAL;
 	if (!aw_target_read(&call->target, address, &ret->any, len))
@@ -49,7 +52,7 @@ int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t
 	/* what the kernel takes for an Internet address is judged as one: ip(7) */
 	ret->judged = ret->any;
 	if (!ret->any.family && call->row->effect != AW_FX_CONNECT &&
-		socket_option(fd, SO_DOMAIN) == AF_INET)
+		ret->domain == AF_INET)
 		ret->judged.family = AF_INET;
 	return 0;
 }
@@ -85,7 +88,9 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 	struct aw_text path = {NULL, 0};
 	struct aw_address to;
 
-	if (aw_address_is_unix_path(&address->judged, address->len)) {
+	/* to a socket of another family a path is an error, whatever it is */
+	if (address->domain == AF_UNIX &&
+		aw_address_is_unix_path(&address->judged, address->len)) {
 		if (!find_file(call, address))
 			return false;
 		path = (struct aw_text){address->place.name, address->place.len};

@@ -12,6 +12,7 @@
 struct aw_hand_address {
 	union aw_any_address any, judged; /* as given; as the kernel will take it */
 	size_t len;
+	int domain;	       /* of the socket */
 	struct aw_place place; /* of a socket file; owned */
 };
 

@@ -82,6 +82,19 @@ static int read_wish(struct aw_notified *call, struct wish *ret)
 	return err;
 }
 
+/* Combinations that the kernel refuses before it looks at the path. */
+static bool has_bad_flags(const struct wish *wish)
+{
+	struct open_how how = {.flags = wish->flags, .mode = wish->mode};
+	long fd;
+
+	if (wish->strict)
+		fd = syscall(SYS_openat2, -1, "x", &how, sizeof(how));
+	else
+		fd = openat(-1, "x", (int)wish->flags, (mode_t)wish->mode);
+	return fd < 0 && errno == EINVAL;
+}
+
 static int issue(int dir, const char *path, const struct wish *wish, uint64_t without)
 {
 	uint64_t flags = (wish->flags & ~without) | O_CLOEXEC | O_NOCTTY;
@@ -168,7 +181,8 @@ static int open_existing(const struct aw_place *place, const struct wish *wish)
 		(S_ISDIR(place->st.st_mode) ? wish->flags & O_CREAT
 					    : strchr(place->last, '/') != NULL))
 		return issue(place->parent, place->last, wish, O_EXCL | O_TRUNC);
-	if (wish->flags & O_NOFOLLOW && !(wish->flags & O_TRUNC) && place->parent >= 0)
+	if (wish->flags & O_NOFOLLOW && !(wish->flags & O_TRUNC) &&
+		place->parent >= 0 && place->last[0] != '.')
 		return open_named(place, wish);
 	return open_again(place->object, wish);
 }
@@ -186,6 +200,24 @@ static int open_new(const struct aw_place *place, const struct wish *wish)
 	return issue(place->parent, place->last, &now, 0);
 }
 
+static bool ends_in_slash(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len && path[len - 1] == '/';
+}
+
+/* The target had no room for the descriptor: then the file is not made either. */
+static void unmake(const struct aw_place *place, int fd)
+{
+	struct stat made, there;
+
+	if (fstat(fd, &made) == 0 &&
+		fstatat(place->parent, place->last, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+		made.st_dev == there.st_dev && made.st_ino == there.st_ino)
+		unlinkat(place->parent, place->last, 0);
+}
+
 /* Once: find, judge, open.  True: somebody else was faster; look again. */
 static bool attempt(struct aw_notified *call, const struct wish *wish, bool again)
 {
@@ -196,6 +228,15 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 	if (!aw_hand_find(call, &wish->walk, call->raw, &place, &call->event.path,
 		    &call->event.raw))
 		return false;
+	if (wish->flags & O_CREAT && place.last[0] != '/' &&
+		ends_in_slash(place.last)) {
+		/* namei.c says so before it looks whether something is there */
+		aw_hand_may(call, &place, NULL);
+		if (call->reply != AW_REPLY_FAIL)
+			aw_hand_answer(call, -EISDIR);
+		aw_place_release(&place);
+		return false;
+	}
 	if (!aw_hand_may(call, &place, NULL)) {
 		aw_place_release(&place);
 		return false;
@@ -222,14 +263,15 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 		err = fd < 0 ? errno : 0;
 		aw_persona_drop();
 	}
+	if (!err && !aw_hand_give(call, &fd, wish->flags) && made)
+		unmake(&place, fd);
+	aw_cleanup_close(&fd);
 	aw_place_release(&place);
 	if (again &&
 		(err == ESTALE || (made && err == EEXIST && !(wish->flags & O_EXCL))))
 		return true;
 	if (err)
 		aw_hand_answer(call, -err);
-	else
-		aw_hand_give(call, fd, wish->flags & O_CLOEXEC);
 	return false;
 }
 
@@ -241,6 +283,10 @@ void aw_hand_open(struct aw_notified *call)
 	call->event.action = call->row->effect == AW_FX_READ
 				     ? AW_READ
 				     : aw_action_of_open(wish.flags);
+	if (wish.flags & O_CREAT && ends_in_slash(call->raw))
+		wish.walk.follow = false;
+	if (!err && has_bad_flags(&wish))
+		err = EINVAL;
 	if (err) {
 		call->silent = true; /* not even a path was looked at */
 		aw_hand_answer(call, -err);

@@ -87,16 +87,18 @@ static void respond(const struct aw_waiting *call, long result, int err)
 	ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-static void respond_with_descriptor(const struct aw_waiting *call, int fd)
+/* Put the descriptor into the target; its number there, or -1 with errno. */
+static long hand_over(const struct aw_waiting *call, int fd)
 {
 	struct seccomp_notif_addfd add = {.id = call->id,
-		.flags = SECCOMP_ADDFD_FLAG_SEND,
 		.srcfd = (uint32_t)fd,
 		.newfd_flags = call->flags & O_CLOEXEC ? O_CLOEXEC : 0};
+	int number = ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	int saved = errno;
 
-	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
-		respond(call, -1, errno);
 	close(fd);
+	errno = saved;
+	return number;
 }
 
 static void forget(struct waiter *w)
@@ -129,13 +131,15 @@ static void *wait_for(void *arg)
 	 */
 	if (result < 0 && err == EINTR && w->cancelled)
 		err = RESTART;
-	if (result >= 0 && w->call.as_descriptor)
-		respond_with_descriptor(&w->call, (int)result);
-	else
-		respond(&w->call, result, err);
+	if (result >= 0 && w->call.as_descriptor) {
+		result = hand_over(&w->call, (int)result);
+		err = errno;
+	}
+	/* nothing of ours stays open when the target goes on */
 	close(w->call.fd);
 	if (w->call.second >= 0)
 		close(w->call.second);
+	respond(&w->call, result, err);
 	free(w->call.data);
 	free(w);
 	return NULL;

@@ -145,14 +145,15 @@ int aw_persona_take(struct aw_watch *watch, const struct aw_target *target)
 		known = first_rights(target->tid, &present);
 	if (!known)
 		return ESRCH;
-	if (who->umask >= 0) {
+	if (who->umask >= 0 && !who->own_folders) {
 		mask = (mode_t)who->umask;
 	} else if (!who->own_rights && who->own_umask) {
 		struct rights ignored;
 
 		if (!read_rights(target->tid, &ignored, &mask))
 			return ESRCH;
-		aw_processes_set_umask(watch->tree, who->pid, (int)mask);
+		if (!who->own_folders)
+			aw_processes_set_umask(watch->tree, who->pid, (int)mask);
 	}
 	if (mask != present_umask)
 		umask(present_umask = mask);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/persona.h"
 #include "supervisor/kernel/place_proc.h"
 
 enum { LINKS_MAX = 40 };
@@ -284,6 +285,8 @@ static int step(struct walk *w, bool follow, struct aw_place *ret)
 	if (!S_ISLNK(st.st_mode) || (last && !follow)) {
 		if (last)
 			return end_here(w, name, slashes ? "/" : "", &object, &st, ret);
+		if (!S_ISDIR(st.st_mode))
+			return ENOTDIR;
 		memcpy(w->rest, rest, strlen(rest) + 1);
 		err = go_to(w, aw_take_fd(&object));
 		return err ? err : -1;
@@ -307,8 +310,8 @@ static int walk(struct walk *w, bool follow, struct aw_place *ret)
 	int err = -1;
 
 	while (err < 0) {
-		if (!w->rest[0])
-			return end_at_folder(w, ".", ret);
+		if (!w->rest[0]) /* nothing but slashes */
+			return end_at_folder(w, "/", ret);
 		err = step(w, follow, ret);
 	}
 	return err;
@@ -381,11 +384,15 @@ int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 	ret->parent = ret->object = -1;
 	ret->magic = false;
 	ret->len = 0;
+	/* where the target stands only we may ask; where it may go is its own affair */
 	err = *path ? set_out(&w, wish, path) : ENOENT;
+	if (!err)
+		err = aw_persona_take(watch, target);
 	if (!err) {
 		err = without_links(&w, wish->follow, ret);
 		if (err == 1)
 			err = walk(&w, wish->follow, ret);
+		aw_persona_drop();
 	}
 	aw_cleanup_close(&w.root);
 	aw_cleanup_close(&w.cur);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/persona.h"
 #include "supervisor/proc.h"
 
 enum { PROC_ROOT_INO = 1 };
@@ -58,6 +59,34 @@ static bool is_ours(struct aw_watch *watch, const struct aw_target *target, pid_
 	return pid && aw_processes_peek(watch->tree, pid, &who);
 }
 
+/* The target's own may be looked at whatever rights it has given up. */
+static int jump(struct aw_watch *watch, const struct aw_target *target, int dir,
+	const char *name, int *ret_jump)
+{
+	char own[64], here[AW_PLACE_PATH];
+	size_t n;
+	int err;
+
+	snprintf(own, sizeof(own), "/proc/%d/", target->who.pid);
+	n = aw_place_own_name(dir, here, sizeof(here) - 1);
+	here[n] = '/';
+	here[n + 1] = '\0';
+	if (strncmp(here, own, strlen(own)) != 0) {
+		*ret_jump = openat(dir, name, O_PATH | O_CLOEXEC);
+		return *ret_jump < 0 ? errno : 0;
+	}
+	aw_persona_drop();
+	*ret_jump = openat(dir, name, O_PATH | O_CLOEXEC);
+	err = *ret_jump < 0 ? errno : 0;
+	if (!err)
+		err = aw_persona_take(watch, target);
+	if (err && *ret_jump >= 0) {
+		close(*ret_jump);
+		*ret_jump = -1;
+	}
+	return err;
+}
+
 int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, int dir,
 	const char *name, char *text, size_t size, int *ret_jump)
 {
@@ -70,8 +99,7 @@ int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, i
 	if (st.st_ino != PROC_ROOT_INO) {
 		if (!is_ours(watch, target, process_of_folder(dir)))
 			return EACCES;
-		*ret_jump = openat(dir, name, O_PATH | O_CLOEXEC);
-		return *ret_jump < 0 ? errno : 0;
+		return jump(watch, target, dir, name, ret_jump);
 	}
 	numbers_inside(watch, target, &pid, &tid);
 	if (strcmp(name, "self") == 0) {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include "policy/calls.h"
 #include "policy/page.h"
@@ -156,6 +157,15 @@ static void typing_is_noticed(void)
 		"ioctl(TIOCSTI) is notified, whatever is in the upper half");
 	data.args[1] = TIOCLINUX;
 	ok(notified(&data), "ioctl(TIOCLINUX) is notified");
+	data = call(aw_syscalls[AW_SYS_socket].nr, ELSEWHERE);
+	data.args[0] = AF_INET6;
+	data.args[1] = SOCK_STREAM | SOCK_CLOEXEC;
+	ok(allowed(&data), "socket of a family that rules can name passes");
+	data.args[1] = SOCK_RAW;
+	ok(notified(&data), "a raw one does not");
+	data.args[0] = AF_PACKET;
+	data.args[1] = SOCK_DGRAM;
+	ok(notified(&data), "nor one of another family");
 	data = call(aw_syscalls[AW_SYS_kill].nr, ELSEWHERE);
 	ok(allowed(&data), "kill passes where the wall holds it");
 	data = call(aw_syscalls[AW_SYS_clone3].nr, ELSEWHERE);

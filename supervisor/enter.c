@@ -17,11 +17,13 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -68,7 +70,7 @@ static int install(const struct aw_enter_order *order, struct sock_filter *code)
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
-static _Noreturn void fail(int fd, enum aw_enter_step step)
+_Noreturn static void fail(int fd, enum aw_enter_step step)
 {
 	tell(fd, step, errno);
 	_exit(AW_ENTER_FAILED);
@@ -110,7 +112,7 @@ static void grant_path(int fd, int ruleset)
 	if (!rule.len || rule.len > sizeof(path))
 		fail(fd, AW_ENTER_NO_ORDER);
 	take(fd, path, rule.len);
-	path[rule.len - 1] = '\0';
+	path[rule.len - 1] = '\0'; /* cppcheck-suppress arrayIndexOutOfBoundsCond */
 	if (aw_landlock_add_path(ruleset, path, rule.access) < 0)
 		fail(fd, AW_ENTER_NO_PATH);
 }
@@ -145,18 +147,48 @@ static void take_state(int fd, struct aw_enter_state *ret)
 	char *bytes, *at, **env;
 
 	take(fd, ret, sizeof(*ret));
-	bytes = malloc(ret->env_size + 1);
+	bytes = calloc(1, ret->env_size + 1);
 	env = calloc(ret->env_count + 1, sizeof(*env));
-	if (!bytes || !env)
+	if (!bytes || !env) {
 		fail(fd, AW_ENTER_NO_ORDER);
+		return;
+	}
 	take(fd, bytes, ret->env_size);
-	bytes[ret->env_size] = '\0';
 	at = bytes;
 	for (uint32_t i = 0; i < ret->env_count && at < bytes + ret->env_size; i++) {
 		env[i] = at;
 		at += strlen(at) + 1;
 	}
 	environ = env;
+}
+
+/* A socket that nobody else has: the supervisor is to see it close. */
+static int own_socket(int fd)
+{
+	struct aw_enter_report report = {AW_ENTER_SOCKET, 0};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec iov = {&report, sizeof(report)};
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control)};
+	int pair[2], on = 1;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
+		setsockopt(pair[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+		return -1;
+	control.align.cmsg_level = SOL_SOCKET;
+	control.align.cmsg_type = SCM_RIGHTS;
+	control.align.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.align), &pair[1], sizeof(int));
+	if (sendmsg(fd, &msg, MSG_NOSIGNAL) != sizeof(report))
+		return -1;
+	close(pair[1]);
+	close(fd);
+	return pair[0];
 }
 
 /* The wall's program had all signals blocked and none ignored. */
@@ -180,16 +212,20 @@ static void wait_for_go(int fd)
 		_exit(AW_ENTER_FAILED);
 }
 
-static void go_behind_filter(int fd, const struct aw_enter_order *order)
+static void take_filter(
+	int fd, const struct aw_enter_order *order, struct sock_filter *ret)
 {
-	static struct sock_filter code[AW_ENTER_FILTER_MAX];
-	int listener;
-
 	errno = EPROTO;
 	if (order->count > AW_ENTER_FILTER_MAX)
 		fail(fd, AW_ENTER_NO_ORDER);
-	take(fd, code, order->count * sizeof(code[0]));
-	listener = install(order, code);
+	take(fd, ret, order->count * sizeof(*ret));
+}
+
+static void go_behind_filter(
+	int fd, const struct aw_enter_order *order, struct sock_filter *code)
+{
+	int listener = install(order, code);
+
 	if (listener < 0)
 		fail(fd, AW_ENTER_NO_FILTER);
 	tell(fd, AW_ENTER_LISTENER, listener);
@@ -197,10 +233,22 @@ static void go_behind_filter(int fd, const struct aw_enter_order *order)
 	close(listener);
 }
 
+/* Go on over another socket, as long as that is not yet a watched call. */
+static int change_socket(int fd)
+{
+	int own = own_socket(fd);
+
+	if (own < 0)
+		fail(fd, AW_ENTER_NO_SOCKET);
+	return own;
+}
+
 int main(int argc, char **argv)
 {
+	static struct sock_filter code[AW_ENTER_FILTER_MAX];
 	struct aw_enter_order order;
 	struct aw_enter_state state;
+	bool behind;
 	int fd;
 
 	if (argc < 4)
@@ -211,17 +259,21 @@ int main(int argc, char **argv)
 	lower_limits(fd, order.limits);
 	if (order.files | order.network | order.scopes)
 		go_behind_landlock(fd, &order);
-	if (order.what & AW_ENTER_BEHIND)
+	behind = order.what & AW_ENTER_BEHIND;
+	if (behind)
 		take_state(fd, &state);
+	take_filter(fd, &order, code);
+	if (behind)
+		fd = change_socket(fd);
 	if (order.count) {
-		go_behind_filter(fd, &order);
-	} else if (order.what & AW_ENTER_BEHIND) {
+		go_behind_filter(fd, &order, code);
+	} else if (behind) {
 		tell(fd, AW_ENTER_READY, 0);
 		wait_for_go(fd);
 	}
 	if ((order.what & AW_ENTER_DROP) && aw_enter_drop(order.keep) < 0)
 		fail(fd, AW_ENTER_NO_DROP);
-	if (order.what & AW_ENTER_BEHIND)
+	if (behind)
 		restore_signals(&state);
 	execv(argv[2], argv + 3);
 	if (errno == ENOEXEC) { /* as execvp(3) does: a script without a first line */

@@ -62,10 +62,12 @@ struct aw_enter_state {
 	uint32_t env_size, env_count;
 };
 
-/* From enter; all but the first two are failures with errno as value. */
+/* From enter; all but the first three are failures with errno as value. */
 enum aw_enter_step {
 	AW_ENTER_LISTENER, /* value: descriptor number; one byte back lets it go on */
 	AW_ENTER_READY,	   /* no filter, behind a wall; one byte back lets it go on */
+	AW_ENTER_SOCKET,   /* behind a wall, first: go on over the socket that comes
+			      along, since the wall's program may keep this one */
 	AW_ENTER_NO_FILTER,
 	AW_ENTER_NO_EXEC,
 	AW_ENTER_NO_ORDER, /* it makes no sense */
@@ -75,6 +77,7 @@ enum aw_enter_step {
 	AW_ENTER_NO_PORT,
 	AW_ENTER_NO_LANDLOCK,
 	AW_ENTER_NO_DROP,
+	AW_ENTER_NO_SOCKET,
 };
 
 struct aw_enter_report {

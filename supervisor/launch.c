@@ -62,10 +62,13 @@ static void become_enter(const struct aw_run *run, int fd, char **env)
 	memcpy(at, run->command, count * sizeof(*argv));
 	setpgid(0, run->front_group);
 	setrlimit(RLIMIT_NOFILE, &run->files);
+	aw_limits_join(&run->limiter);
 	fcntl(fd, F_SETFD, 0);
 	prctl(PR_SET_PDEATHSIG, 0);
 	if (walls)
 		become_wall(&run->wall, argv);
+	if (run->ignores_ends)
+		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 	execve(run->enter, argv, env);
 	_exit(AW_RUN_FAILED);
@@ -83,11 +86,15 @@ static int wall_failed(const struct aw_run *run, struct aw_error *err)
 		run->wall.runner->name);
 }
 
-/* A report, and who sent it: the kernel knows, whatever pid namespace that is in. */
-static bool read_report(int fd, struct aw_enter_report *ret, pid_t *ret_pid)
+/*
+ * A report, and who sent it: the kernel knows, whatever pid namespace that is in.
+ * *ret_fd becomes a descriptor that came along.
+ */
+static bool read_report(
+	int fd, struct aw_enter_report *ret, pid_t *ret_pid, int *ret_fd)
 {
 	union {
-		char bytes[CMSG_SPACE(sizeof(struct ucred))];
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control;
 	struct iovec iov = {ret, sizeof(*ret)};
@@ -95,19 +102,40 @@ static bool read_report(int fd, struct aw_enter_report *ret, pid_t *ret_pid)
 		.msg_iovlen = 1,
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control)};
-	struct cmsghdr *c;
 	struct ucred who;
 	ssize_t n;
 
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
-		memcpy(&who, CMSG_DATA(c), sizeof(who));
-		*ret_pid = who.pid;
+	if (n <= 0)
+		return false;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+			memcpy(&who, CMSG_DATA(c), sizeof(who));
+			*ret_pid = who.pid;
+		}
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
 	}
 	return n == sizeof(*ret);
+}
+
+/*
+ * The first report that is about more than the socket: behind a wall the talk goes on
+ * over one that the wall's program has no copy of.
+ */
+static bool first_report(struct aw_launched *launched, struct aw_enter_report *ret)
+{
+	int fd = -1;
+
+	if (!read_report(launched->socket, ret, &launched->command, &fd))
+		return false;
+	if (ret->step != AW_ENTER_SOCKET || fd < 0)
+		return true;
+	close(launched->socket);
+	launched->socket = fd;
+	return read_report(launched->socket, ret, &launched->command, &fd);
 }
 
 /* Take the listener out of agentwatch-enter: sending it would itself be a watched call.
@@ -151,7 +179,7 @@ static int receive_listener(
 	ret->listener = -1;
 	if (run->engine == AW_PRELOAD && !run->wall.prefix)
 		return 0;
-	if (!read_report(ret->socket, &report, &ret->command))
+	if (!first_report(ret, &report))
 		return wall_failed(run, err);
 	if (report.step == AW_ENTER_READY)
 		return 0;
@@ -206,6 +234,7 @@ int aw_launch_go(
 	const struct aw_run *run, struct aw_launched *launched, struct aw_error *err)
 {
 	struct aw_enter_report report;
+	int none = -1;
 	pid_t sender;
 	bool failed;
 
@@ -214,7 +243,7 @@ int aw_launch_go(
 		return aw_fail(err, errno, "starting the command: %s", strerror(errno)),
 		       AW_RUN_FAILED;
 	/* end of file: it runs */
-	failed = read_report(launched->socket, &report, &sender);
+	failed = read_report(launched->socket, &report, &sender, &none);
 	close(launched->socket);
 	launched->socket = -1;
 	if (!failed)

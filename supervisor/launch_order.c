@@ -31,6 +31,16 @@ const uint64_t aw_kept_capabilities =
 	BIT(CAP_SETFCAP) | BIT(CAP_NET_BIND_SERVICE) | BIT(CAP_AUDIT_WRITE) |
 	BIT(CAP_SYS_CHROOT);
 
+static void put_limits(const struct aw_limiter *limiter, FILE *out)
+{
+	for (size_t i = 0; i < limiter->limit_count; i++) {
+		struct aw_enter_limit limit = {.resource = limiter->limits[i].resource,
+			.most = limiter->limits[i].most};
+
+		fwrite(&limit, sizeof(limit), 1, out);
+	}
+}
+
 static void put_landlock(const struct aw_landlock *landlock, FILE *out)
 {
 	for (size_t i = 0; i < landlock->count; i++) {
@@ -59,9 +69,9 @@ static uint64_t bits_of(const sigset_t *set)
 	return bits;
 }
 
-static uint64_t ignored_signals(void)
+static uint64_t ignored_signals(const struct aw_run *run)
 {
-	uint64_t bits = 0;
+	uint64_t bits = run->ignores_ends ? UINT64_C(1) << (SIGCHLD - 1) : 0;
 
 	for (int n = 1; n <= 64; n++) {
 		struct sigaction now;
@@ -76,7 +86,7 @@ static uint64_t ignored_signals(void)
 static void put_state(const struct aw_run *run, char *const *env, FILE *out)
 {
 	struct aw_enter_state state = {
-		.blocked = bits_of(&run->mask), .ignored = ignored_signals()};
+		.blocked = bits_of(&run->mask), .ignored = ignored_signals(run)};
 
 	for (; env[state.env_count]; state.env_count++)
 		state.env_size += (uint32_t)strlen(env[state.env_count]) + 1;
@@ -97,6 +107,7 @@ static void put_order(const struct aw_run *run, char *const *env, FILE *out)
 		.what = (run->holding.drop_capabilities ? AW_ENTER_DROP : 0) |
 			(run->wall.prefix ? AW_ENTER_BEHIND : 0),
 		.keep = aw_kept_capabilities,
+		.limits = (uint32_t)run->limiter.limit_count,
 	};
 	struct aw_filter filter = {.count = 0};
 
@@ -117,6 +128,7 @@ static void put_order(const struct aw_run *run, char *const *env, FILE *out)
 			run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
 	}
 	fwrite(&order, sizeof(order), 1, out);
+	put_limits(&run->limiter, out);
 	put_landlock(landlock, out);
 	if (run->wall.prefix)
 		put_state(run, env, out);
@@ -170,6 +182,7 @@ int aw_launch_refused(const struct aw_run *run, const struct aw_enter_report *re
 			"; --runner exec does without"},
 		{AW_ENTER_NO_LANDLOCK, "going behind Landlock",
 			"; --runner exec does without"},
+		{AW_ENTER_NO_SOCKET, "making a socket inside the wall", ""},
 		{AW_ENTER_NO_DROP, "giving up capabilities",
 			"; --runner exec does without"},
 	};

@@ -122,13 +122,16 @@ bool aw_proc_has_our_view(pid_t pid)
 bool aw_proc_stopped(pid_t pid)
 {
 	char path[64], text[512], *at;
-	AW_FCLOSE FILE *file = NULL;
+	AW_CLOSE int fd = -1;
+	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(text, sizeof(text), file) || !(at = strrchr(text, ')')))
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || (n = read(fd, text, sizeof(text) - 1)) <= 0)
 		return false;
-	return at[1] == ' ' && (at[2] == 'T' || at[2] == 't');
+	text[n] = '\0';
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	return at && at[1] == ' ' && (at[2] == 'T' || at[2] == 't');
 }
 
 pid_t aw_proc_outer_pid(pid_t pid, pid_t inner)

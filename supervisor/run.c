@@ -226,6 +226,9 @@ static int prepare(struct aw_run *run, struct aw_error *err)
 		describe_session(run, err) < 0 || write_policy_file(run, err) < 0 ||
 		aw_run_share(run, &run->policy, &run->shared, err) < 0)
 		return -1;
+	aw_limits_prepare(&run->policy.limits, &aw_limit_world, &run->limiter);
+	if (run->limiter.nearly[0] && !run->options.quiet)
+		aw_say("limits are not held exactly here: %s", run->limiter.nearly);
 	return 0;
 }
 
@@ -238,6 +241,15 @@ static void raise_file_limit(struct aw_run *run)
 	most = run->files;
 	most.rlim_cur = most.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &most);
+}
+
+/* An ignored SIGCHLD would keep us from fetching anybody's status. */
+static void see_ends(struct aw_run *run)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL}, before;
+
+	sigaction(SIGCHLD, &usual, &before);
+	run->ignores_ends = before.sa_handler == SIG_IGN;
 }
 
 static int run_main(int argc, char **argv)
@@ -259,6 +271,7 @@ static int run_main(int argc, char **argv)
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
+	see_ends(&run);
 	run.command = argv + first;
 	run.enter = aw_find_part("agentwatch-enter");
 	run.shim = aw_find_part("libagentwatch.so");
@@ -293,7 +306,9 @@ static int run_main(int argc, char **argv)
 			aw_session_finish(run.session, AW_RUN_FAILED, NULL);
 		return AW_RUN_FAILED;
 	}
-	return aw_front(&run);
+	failed = aw_front(&run);
+	aw_limits_end(&run.limiter); /* where the service was killed */
+	return failed;
 }
 
 const struct aw_command aw_command_run = {

@@ -19,6 +19,7 @@
 #include "supervisor/find.h"
 #include "supervisor/held.h"
 #include "supervisor/layers.h"
+#include "supervisor/limits.h"
 #include "supervisor/options.h"
 #include "supervisor/runner/runner.h"
 #include "supervisor/session.h"
@@ -52,8 +53,10 @@ struct aw_run {
 	int log_fd;
 	bool hybrid_flags;	   /* WAIT_KILLABLE_RECV is there */
 	struct aw_holding holding; /* what holds the rules */
+	struct aw_limiter limiter; /* how much may be used */
 	pid_t front, front_group;
 	sigset_t mask;	     /* the caller's, for the command */
+	bool ignores_ends;   /* the caller ignores SIGCHLD: the command does too */
 	struct rlimit files; /* the caller's RLIMIT_NOFILE, for the command */
 };
 

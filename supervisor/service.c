@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "supervisor/audit/drain.h"
@@ -42,6 +43,8 @@ struct service {
 	int status;	       /* for run, -1 while the command runs */
 	bool orphans;	       /* waitpid still has children to wait for */
 	bool stopping;
+	bool timed_out;
+	uint64_t end; /* when `limits.time` is over, in milliseconds; 0: never */
 };
 
 static void tell(struct service *s, int kind, int value, int fd)
@@ -221,13 +224,16 @@ static void wait_once(struct service *s, int timeout)
 
 static uint64_t now_ms(void)
 {
-	return aw_watch_now() / 1000000;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
 /* Nothing is left running: first asked, then killed. */
 static void end_descendants(struct service *s)
 {
-	uint64_t deadline = now_ms() + GRACE_MS;
+	uint64_t deadline = now_ms() + (s->timed_out ? AW_LIMIT_GRACE_MS : GRACE_MS);
 	bool killed = false;
 
 	reap(s);
@@ -254,6 +260,33 @@ static void look_for_stop(struct service *s)
 	s->stopped = stopped;
 }
 
+/* `limits.time`: the whole tree is asked to end, and killed when it does not. */
+static void check_time(struct service *s)
+{
+	if (!s->end || s->timed_out || now_ms() < s->end)
+		return;
+	s->timed_out = true;
+	aw_watch_warn(&s->watch, NULL, "limits",
+		"the time of %llu s (limits.time) is over; the command is ended",
+		(unsigned long long)s->run->limiter.time);
+	aw_say("the time of %llu s (limits.time) is over; the command is ended",
+		(unsigned long long)s->run->limiter.time);
+	stop(s, SIGTERM);
+}
+
+/* In the log, and on stderr when something was killed or refused for a limit. */
+static void report_limits(struct service *s)
+{
+	char text[256];
+
+	aw_limits_report(&s->run->limiter, text, sizeof(text));
+	if (text[0]) {
+		aw_watch_warn(&s->watch, NULL, "limits", "%s", text);
+		aw_say("%s", text);
+	}
+	aw_limits_end(&s->run->limiter);
+}
+
 static void run_until_ended(struct service *s)
 {
 	uint64_t killed_at = 0;
@@ -263,8 +296,10 @@ static void run_until_ended(struct service *s)
 		look_for_stop(s);
 		if (atomic_load(&s->watch.stop_agent) && !s->stopping)
 			stop(s, SIGKILL);
+		check_time(s);
 		if (s->stopping && !killed_at)
-			killed_at = now_ms() + GRACE_MS;
+			killed_at = now_ms() +
+				    (s->timed_out ? AW_LIMIT_GRACE_MS : GRACE_MS);
 		if (killed_at && now_ms() > killed_at)
 			aw_signal_descendants(getpid(), SIGKILL);
 	}
@@ -273,9 +308,10 @@ static void run_until_ended(struct service *s)
 static void keep_serving(struct service *s)
 {
 	reap(s);
-	while (s->orphans) {
+	while (s->orphans && !s->timed_out) {
 		wait_once(s, 200);
 		reap(s);
+		check_time(s);
 	}
 }
 
@@ -384,6 +420,17 @@ static void describe(const struct aw_run *run, char *text, size_t size)
 					 : "supervisor (raced)");
 }
 
+/* What holds each limit, and what is only nearly held. */
+static void say_limits(struct service *s)
+{
+	const struct aw_limiter *limiter = &s->run->limiter;
+	char text[sizeof(limiter->text) + sizeof(limiter->nearly) + 64];
+
+	snprintf(text, sizeof(text), "limits: %s%s%s", limiter->text,
+		limiter->nearly[0] ? "; not held exactly: " : "", limiter->nearly);
+	say_policy(s, text);
+}
+
 /* Threads first, then the command: its very first call already waits for an answer. */
 static int start(struct service *s, struct aw_error *err)
 {
@@ -410,6 +457,8 @@ static int start(struct service *s, struct aw_error *err)
 	event.pid = s->command;
 	event.ppid = getpid();
 	aw_watch_log(&s->watch, &event);
+	if (s->run->limiter.text[0])
+		say_limits(s);
 	if (launched.listener >= 0 &&
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
 		return AW_RUN_FAILED;
@@ -463,6 +512,8 @@ int aw_service(struct aw_run *run, int news)
 		aw_say("%s", err.text);
 		s->status = failed;
 	} else {
+		if (run->limiter.time)
+			s->end = now_ms() + run->limiter.time * 1000;
 		run_until_ended(s);
 	}
 	if (run->options.keep_descendants && !s->stopping && !failed) {
@@ -470,6 +521,9 @@ int aw_service(struct aw_run *run, int news)
 		keep_serving(s);
 	}
 	end_descendants(s);
+	if (s->timed_out)
+		s->status = AW_LIMIT_TIMED_OUT;
+	report_limits(s);
 	finish(s);
 	tell(s, AW_NEWS_ENDED, s->status, -1);
 	return s->status;

@@ -97,7 +97,10 @@ bool aw_strength_of_rule(
 	return true;
 }
 
-/* Mounts hold a default when they let nothing be written that the policy does not. */
+/*
+ * Mounts hold a default when they let nothing be written that the policy does not.  The
+ * wall's /proc is its own: what can be written there is about its processes.
+ */
 static bool mounts_hold_default(const struct aw_strength_facts *facts)
 {
 	const struct aw_plan *plan = facts->mounts;
@@ -106,6 +109,8 @@ static bool mounts_hold_default(const struct aw_strength_facts *facts)
 		const struct aw_plan_entry *entry = &plan->entries[i];
 		struct aw_decision decision;
 
+		if (strcmp(entry->path, "/proc") == 0)
+			continue;
 		aw_image_decide_path(facts->image,
 			entry->access == AW_PLAN_WRITE ? AW_WRITE : AW_READ,
 			entry->path, strlen(entry->path), &decision);

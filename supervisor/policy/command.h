@@ -13,7 +13,8 @@ extern const struct aw_command aw_command_policy_explain;
 extern const struct aw_command aw_command_policy_show;
 
 struct aw_policy_options {
-	const char *workspace, *agent, *mode;
+	const char *workspace, *agent, *mode, *runner;
+	bool plan;
 	struct aw_string_list policies;
 };
 

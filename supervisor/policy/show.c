@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "policy/load.h"
+#include "supervisor/plan_command.h"
 #include "supervisor/say.h"
 
 static int show_main(int argc, char **argv)
@@ -16,23 +17,28 @@ static int show_main(int argc, char **argv)
 	struct aw_policy policy = {0};
 	struct aw_layers layers;
 	enum aw_mode mode;
-	int status, r;
+	struct aw_error err;
+	int status, first, r;
 
-	if (aw_policy_start(
-		    &aw_command_policy_show, argc, argv, &values, &layers, &status) < 0)
+	first = aw_policy_start(
+		&aw_command_policy_show, argc, argv, &values, &layers, &status);
+	if (first < 0)
 		return status;
 	mode = values.mode && !strcmp(values.mode, "enforce") ? AW_ENFORCE : AW_AUDIT;
 	r = aw_policy_load(layers.sources, layers.count, &layers.variables, mode,
 		values.mode != NULL, &policy, &found);
 	aw_diagnostics_print(&found, stderr);
-	if (!r) {
+	if (!r && !values.plan)
 		aw_policy_print(&policy, stdout);
+	else if (!r &&
+		 aw_plan_show(&policy, &layers, values.runner, argv + first, &err) < 0)
+		status = aw_say_failed(&err);
+	if (!r)
 		aw_policy_release(&policy);
-	}
 	aw_diagnostics_free(&found);
 	aw_layers_release(&layers);
 	aw_string_list_free(&values.policies);
-	return r < 0 ? AW_EXIT_FAILED : 0;
+	return r < 0 ? AW_EXIT_FAILED : status;
 }
 
 #define AT(field) offsetof(struct aw_policy_options, field)
@@ -46,19 +52,27 @@ static const struct aw_option show_options[] = {
 		"with this agent's layer and preset"},
 	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,
 		"for this folder, not for the one around the working directory"},
+	{"plan", 0, AW_OPT_FLAG, AT(plan), NULL, NULL,
+		"print the wall that run would build: what can be reached, and how"},
+	{"runner", 0, AW_OPT_STRING, AT(runner), "NAME", NULL,
+		"with --plan: for this runner; default: the policy's, else bwrap"},
 };
 
 const struct aw_command aw_command_policy_show = {
 	.name = "policy show",
-	.arguments = NULL,
+	.arguments = "[--] [COMMAND [ARG...]]",
 	.brief = "print the policy that would hold here, with the origin of each entry",
-	.details = "The layers are the system's /etc/agentwatch/policy.yaml, the "
-		   "user's own, "
-		   "the agent's, the workspace's .agentwatch.yaml, and the files given "
-		   "with "
-		   "--policy.",
+	.details =
+		"The layers are the system's /etc/agentwatch/policy.yaml, the "
+		"user's own, "
+		"the agent's, the workspace's .agentwatch.yaml, and the files given "
+		"with "
+		"--policy.\n\n"
+		"With --plan the wall is printed instead that run would build around "
+		"COMMAND:\n"
+		"what can be read and written there, the network, and the runner's "
+		"command line.",
 	.options = show_options,
 	.option_count = sizeof(show_options) / sizeof(show_options[0]),
-	.mixed = true,
 	.main = show_main,
 };

@@ -20,11 +20,11 @@ int aw_policy_start(const struct aw_command *command, int argc, char **argv,
 	}
 	if (first >= 0 && command == &aw_command_policy_check && first == argc)
 		first = aw_fail(&err, EINVAL, "policy check wants at least one file");
-	if (first >= 0 && command == &aw_command_policy_show && first < argc)
+	if (first >= 0 && command == &aw_command_policy_show && first < argc &&
+		!values->plan)
 		first = aw_fail(&err, EINVAL,
-			"policy show takes no arguments, but '%s' was given; name a "
-			"file "
-			"with --policy",
+			"policy show takes no arguments without --plan, but '%s' was "
+			"given; name a file with --policy",
 			argv[first]);
 	if (first < 0) {
 		*ret_status = aw_say_usage(&err);

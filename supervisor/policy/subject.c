@@ -17,26 +17,17 @@
 /* The real path of the deepest folder above path that is there, then the rest. */
 static bool resolve(const char *path, char out[PATH_MAX])
 {
-	AW_FREE char *above = strdup(path);
-	AW_FREE char *real = NULL;
-	char *slash;
-	int n;
+	char above[PATH_MAX], real[PATH_MAX];
+	const char *slash = strrchr(path, '/');
 
-	if (realpath(path, out))
-		return true;
-	slash = above ? strrchr(above, '/') : NULL;
-	if (!slash)
-		return false;
-	if (slash == above) {
-		n = snprintf(out, PATH_MAX, "%s", path);
-		return n < PATH_MAX;
+	while (slash && slash > path) {
+		snprintf(above, sizeof(above), "%.*s", (int)(slash - path), path);
+		if (realpath(above, real))
+			return snprintf(out, PATH_MAX, "%s%s", real[1] ? real : "",
+				       slash) < PATH_MAX;
+		slash = memrchr(path, '/', (size_t)(slash - path));
 	}
-	*slash = '\0';
-	real = malloc(PATH_MAX);
-	if (!real || !resolve(above, real))
-		return false;
-	n = snprintf(out, PATH_MAX, "%s/%s", real[1] ? real : "", slash + 1);
-	return n < PATH_MAX;
+	return snprintf(out, PATH_MAX, "%s", path) < PATH_MAX;
 }
 
 /* An absolute path without "." and "..": as the policy would judge it. */

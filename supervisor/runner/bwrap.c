@@ -120,6 +120,16 @@ static bool has_below(const struct bwrap *b, size_t index)
 	return false;
 }
 
+/* What root cannot read either. */
+static const char *mask_for_root(void)
+{
+	AW_CLOSE int fd = open(unreadable, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno == EACCES)
+		return unreadable;
+	return "/dev/null"; /* bound without devices */
+}
+
 /* A file that is there and that whoever runs the command cannot read. */
 static const char *mask_of(struct bwrap *b)
 {
@@ -127,11 +137,8 @@ static const char *mask_of(struct bwrap *b)
 
 	if (b->mask)
 		return b->mask;
-	if (is_root() && (fd = open(unreadable, O_RDONLY | O_CLOEXEC)) < 0 &&
-		errno == EACCES)
-		return b->mask = strdup(unreadable);
 	if (is_root())
-		return b->mask = strdup("/dev/null"); /* bound without devices */
+		return b->mask = strdup(mask_for_root());
 	if (!b->wish->folder)
 		return b->mask = strdup("SESSION/unreadable");
 	if (asprintf(&b->mask, "%s/unreadable", b->wish->folder) < 0)

@@ -6,11 +6,13 @@
  * of a folder only in those right below "/" and in HOME, and keeps the system read-only
  * whatever it is told.  What it cannot hold is held when it is opened.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
@@ -102,21 +104,110 @@ static void say_entry(struct profile *p, const struct aw_plan_entry *entry)
 		entry->path);
 }
 
-/* Folders below "/" of which nothing may be seen. */
-static void hide_rest(struct profile *p)
+static bool is_used(const struct aw_plan *plan, const char *path)
 {
-	static const char *const names[] = {"/boot", "/home", "/media", "/mnt", "/root",
-		"/run", "/srv", "/tmp", "/var"};
+	size_t len = strlen(path);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		bool used = false;
+	for (size_t i = 1; i < plan->count; i++) {
+		const char *entry = plan->entries[i].path;
 
-		for (size_t j = 1; j < p->plan->count; j++)
-			used |= strncmp(p->plan->entries[j].path, names[i],
-					strlen(names[i])) == 0;
-		if (!used)
-			say(p, "blacklist", names[i]);
+		if (strncmp(entry, path, len) == 0 &&
+			(!entry[len] || entry[len] == '/'))
+			return true;
 	}
+	return false;
+}
+
+/* firejail works in this one itself. */
+static bool is_its_own(const char *path)
+{
+	return strcmp(path, "/run/firejail") == 0;
+}
+
+/* What is right below a folder and has nothing in it that may be seen. */
+static void hide_rest(struct profile *p, const char *folder)
+{
+	AW_CLOSEDIR DIR *dir = opendir(folder[0] ? folder : "/");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		AW_FREE char *path = NULL;
+
+		if (entry->d_name[0] == '.' || entry->d_type == DT_LNK ||
+			asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+			continue;
+		if (strcmp(path, "/run") == 0 && !is_used(p->plan, path))
+			hide_rest(p, path);
+		else if (!is_its_own(path) && !is_system(path) &&
+			 !is_used(p->plan, path))
+			say(p, "blacklist", path);
+	}
+}
+
+/* An ordinary user gets "read-write" for what is his own alone. */
+static bool may_reopen(const struct aw_plan_entry *entry)
+{
+	struct stat st;
+
+	return geteuid() == 0 ||
+	       (stat(entry->path, &st) == 0 && st.st_uid == geteuid());
+}
+
+/* A folder that is to be written to and that, once closed, would stay so. */
+static bool stays_open(const struct aw_plan_entry *entry)
+{
+	return entry->access == AW_PLAN_WRITE && !is_system(entry->path) &&
+	       !may_reopen(entry);
+}
+
+/* Is there one at path, or below it? 2: path itself. */
+static int open_at(const struct aw_plan *plan, const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct aw_plan_entry *entry = &plan->entries[i];
+
+		if (stays_open(entry) && strncmp(entry->path, path, len) == 0 &&
+			(entry->path[len] == '/' || !entry->path[len]))
+			return entry->path[len] ? 1 : 2;
+	}
+	return 0;
+}
+
+/* Everything in the folder, but what stays open and the way there. */
+static void close_around(struct profile *p, const char *folder)
+{
+	AW_CLOSEDIR DIR *dir = opendir(folder[0] ? folder : "/");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		AW_FREE char *path = NULL;
+		int open;
+
+		if (strcmp(entry->d_name, ".") == 0 ||
+			strcmp(entry->d_name, "..") == 0 || entry->d_type == DT_LNK ||
+			asprintf(&path, "%s/%s", folder, entry->d_name) < 0 ||
+			is_system(path))
+			continue;
+		open = strcmp(path, "/run") == 0 ? 1
+		       : is_its_own(path)	 ? 2
+						 : open_at(p->plan, path);
+		if (open == 1)
+			close_around(p, path);
+		else if (open == 0)
+			say(p, "read-only", path);
+	}
+}
+
+static void close_all(struct profile *p)
+{
+	for (size_t i = 0; i < p->plan->count; i++)
+		if (stays_open(&p->plan->entries[i])) {
+			close_around(p, "");
+			return;
+		}
+	fputs("read-only /\n", p->out);
 }
 
 static void write_profile(struct profile *p)
@@ -124,7 +215,8 @@ static void write_profile(struct profile *p)
 	const struct aw_plan *plan = p->plan;
 	bool writable = root_of(plan)->access == AW_PLAN_WRITE;
 
-	fputs("quiet\nipc-namespace\nkeep-dev-shm\nkeep-var-tmp\nkeep-shell-rc\n"
+	fputs("quiet\ndeterministic-exit-code\ndeterministic-shutdown\nipc-"
+	      "namespace\nkeep-dev-shm\nkeep-var-tmp\n"
 	      "writable-run-user\nwritable-etc\nwritable-var\nwritable-var-log\n",
 		p->out);
 	if (plan->network == AW_PLAN_NET_NONE)
@@ -134,46 +226,66 @@ static void write_profile(struct profile *p)
 		      "chown,dac_override,fsetid,fowner,setgid,setuid,setpcap,"
 		      "net_bind_service,kill,audit_write,setfcap\n",
 			p->out);
-	if (!writable)
-		fputs("read-only /\n", p->out);
+	if (!writable && !is_narrow(plan))
+		close_all(p);
 	for (size_t i = 0; i < plan->count; i++)
 		say_entry(p, &plan->entries[i]);
 	if (is_narrow(plan))
-		hide_rest(p);
+		hide_rest(p, "");
 }
 
-static int make_profile(const struct aw_plan_wish *wish, const struct aw_plan *plan,
-	char **ret_path, bool *ret_held, struct aw_error *err)
+/* The profile as text; NULL when out of memory. */
+static char *profile_text(const struct aw_plan *plan, bool *ret_held)
 {
 	struct profile p = {.plan = plan, .held = true};
-	AW_FREE char *path = NULL;
+	char *text = NULL;
+	size_t size = 0;
 
-	if (asprintf(&path, "%s/firejail.profile",
+	p.out = open_memstream(&text, &size);
+	if (!p.out)
+		return NULL;
+	write_profile(&p);
+	if (fclose(p.out) != 0) {
+		free(text);
+		return NULL;
+	}
+	*ret_held = p.held;
+	return text;
+}
+
+/* --profile=FILE, with the text in it when there is a session to have it. */
+static int save_profile(const struct aw_plan_wish *wish, const char *text,
+	char **ret_option, struct aw_error *err)
+{
+	AW_FREE char *option = NULL;
+	AW_CLOSE int fd = -1;
+	const char *path;
+
+	if (asprintf(&option, "--profile=%s/firejail.profile",
 		    wish->folder ? wish->folder : "SESSION") < 0)
 		return aw_fail(err, ENOMEM, "out of memory");
-	p.out = fopen(wish->folder ? path : "/dev/null", "we");
-	if (!p.out)
+	path = strchr(option, '=') + 1;
+	if (wish->folder)
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (wish->folder &&
+		(fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)))
 		return aw_fail(err, errno, "writing %s: %s", path, strerror(errno));
-	write_profile(&p);
-	if (fclose(p.out) != 0)
-		return aw_fail(err, errno, "writing %s: %s", path, strerror(errno));
-	*ret_held = p.held;
-	*ret_path = aw_take_ptr(&path);
+	*ret_option = aw_take_ptr(&option);
 	return 0;
 }
 
 static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 	struct aw_wall *ret, struct aw_error *err)
 {
-	AW_FREE char *program = aw_runner_program("firejail"), *profile = NULL,
-		     *option = NULL;
+	AW_FREE char *program = aw_runner_program("firejail"), *option = NULL;
 	struct aw_arguments args = {.count = 0};
 	bool held = false;
 
-	if (make_profile(wish, plan, &profile, &held, err) < 0)
+	ret->profile = profile_text(plan, &held);
+	if (!ret->profile)
+		return aw_fail(err, ENOMEM, "building the wall: out of memory");
+	if (save_profile(wish, ret->profile, &option, err) < 0)
 		return -1;
-	if (asprintf(&option, "--profile=%s", profile) < 0)
-		return aw_fail(err, ENOMEM, "out of memory");
 	AW_ARGS(&args, program ? program : "firejail", "--quiet", option,
 		"--keep-fd=all", "--");
 	if (args.failed) {

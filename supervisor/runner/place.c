@@ -82,10 +82,11 @@ static char *behind_link(struct aw_plan_maker *maker, const char *path, const ch
 
 void aw_plan_want(struct aw_plan_maker *maker, const char *path, const char *why)
 {
-	AW_FREE char *real = realpath(path, NULL), *at = strdup(path);
+	AW_FREE char *real = realpath(path, NULL), *at = NULL;
 
 	if (!real || strcmp(real, "/") == 0)
 		return;
+	at = strdup(path);
 	for (int i = 0; at && i < LINKS_MAX; i++) {
 		char *next = behind_link(maker, at, why);
 

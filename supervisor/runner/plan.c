@@ -156,10 +156,9 @@ static enum aw_plan_access allowed_at(const struct aw_plan_maker *maker,
 static bool is_news(const struct aw_place *place, const struct aw_plan_entry *parent,
 	enum aw_plan_access access)
 {
-	if (!parent || place->stays || place->partial || place->source)
+	if (!parent || parent->partial || place->stays || place->partial ||
+		place->source)
 		return true;
-	if (parent->partial)
-		return access != AW_PLAN_NOTHING;
 	if (place->forced)
 		return access > parent->access;
 	return access != parent->access;
@@ -201,6 +200,8 @@ static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 	else
 		aw_grade_folder(maker->image, place->path, &grade);
 	access = allowed_at(maker, place, parent, &grade);
+	if (place->raised && access == AW_PLAN_READ)
+		access = AW_PLAN_WRITE;
 	note_reads(plan, place, &grade, access, there);
 	if (!is_news(place, parent, access) ||
 		(!there && !(access == AW_PLAN_NOTHING && parent && parent->partial)))

@@ -95,6 +95,7 @@ void aw_wall_release(struct aw_wall *wall)
 	free_vector(wall->shown);
 	for (size_t i = 0; i < wall->fd_count; i++)
 		close(wall->fds[i]);
+	free(wall->profile);
 	free(wall->fds);
 	*wall = (struct aw_wall){.runner = wall->runner};
 }
@@ -134,6 +135,8 @@ void aw_wall_print(const struct aw_plan *plan, const struct aw_wall *wall, FILE 
 	}
 	if (words)
 		fputs(" agentwatch-enter COMMAND\n", out);
+	if (wall->profile)
+		fprintf(out, "profile\n%s", wall->profile);
 }
 
 char *aw_runner_program(const char *name)

@@ -17,6 +17,7 @@ struct aw_wall {
 			*/
 	char **shown;  /* owned, with its strings: the same for people, where prefix
 			  hands its options over in a file; or NULL */
+	char *profile; /* owned; text of a file that prefix names, or NULL */
 	int *fds;      /* owned: descriptors that prefix names by number, inherited */
 	size_t fd_count;
 	bool own_mounts, own_pids, own_network; /* namespaces that it makes */

@@ -116,7 +116,7 @@ fi
 # Ordinary programs get along.
 is hello 'a shell with a pipe works' "$(wall --mode enforce -- sh -c 'echo hello | cat')"
 is '[1, 2]' 'python works' "$(cd "$tmp/ws" && wall --mode enforce -- python3 -c 'import json,subprocess; subprocess.run(["true"], check=True); print(json.loads("[1,2]"))' 2>&1)"
-ok 'git makes a commit' sh -c "cd '$tmp/ws' && '$AGENTWATCH' run --quiet --log '$tmp/git.jsonl' --runner landlock --mode enforce --policy '$tmp/policy.yaml' -- sh -c 'git init -q r && cd r && echo x >x && git add x && git -c user.name=n -c user.email=e@x commit -qm m && git log --oneline | grep m'"
+ok 'git makes a commit' sh -c "cd '$tmp/ws' && '$AGENTWATCH' run --quiet --log '$tmp/git.jsonl' --runner landlock --mode enforce --policy '$tmp/policy.yaml' -- sh -c 'git init -q --template= r && cd r && echo x >x && git add x && git -c user.name=n -c user.email=e@x commit -qm m && git log --oneline | grep m'"
 is 7 'the exit status is kept' "$(wall --mode enforce -- sh -c 'exit 7'; echo $?)"
 
 # Who holds what is in the log.

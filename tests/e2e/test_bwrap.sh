@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_bwrap.sh - the wall that bubblewrap makes.
+. "$(dirname "$0")/../tap.sh"
+runner=bwrap
+. "$(dirname "$0")/wall.sh"
+
+denied_read() { in_wall audit cat "$1" 2>&1; }
+like 'Permission denied' 'a masked file is refused to root too' "$(denied_read .env)"
+like "$refusal" 'and to be written' "$(in_wall audit sh -c 'echo x >.env' 2>&1)"
+
+# A file that comes later, in a folder nobody may change.
+in_wall audit sh -c 'touch src/ready; sleep 1; cat "$HOME/.aws"; ls -A "$HOME"' >"$tmp/later" 2>/dev/null &
+pid=$!
+wait_for 5 test -e src/ready
+echo LATER >"$HOME/.aws"
+wait $pid
+is '' 'a secret that comes later is not there, nor its name' "$(cat "$tmp/later")"
+rm -f "$HOME/.aws" src/ready
+
+# Links to one's own process lead past no rule.
+cat >"$tmp/globs.yaml" <<END
+version: 1
+filesystem: {default: read-only, write: ["$repo"], deny: ["**/.env"]}
+END
+for path in .env /proc/self/cwd/.env "/proc/self/root$repo/.env" /proc/thread-self/cwd/.env; do
+	like 'Permission denied' "a pattern holds for $path" \
+		"$("$aw" run -q --log none -m enforce -p "$tmp/globs.yaml" --runner bwrap -- cat "${path/$repo/$PWD}" 2>&1)"
+done
+
+# The minimal view.
+cat >"$tmp/minimal.yaml" <<END
+version: 1
+filesystem: {default: deny, write: ["$repo/src"]}
+END
+minimal() { "$aw" run -q --log none -p "$tmp/minimal.yaml" --runner bwrap -- "$@" 2>&1; }
+is '' 'minimal: HOME is empty' "$(minimal sh -c 'ls -A "$HOME"')"
+is input 'minimal: the working directory is there' "$(minimal cat in)"
+is text 'minimal: an absolute path that is an argument too' "$(minimal cat "$tmp/outside/file")"
+like 'No such file' 'minimal: one that is none is not' "$(minimal sh -c "cat $tmp/outs''ide/file")"
+like 'Read-only' 'minimal: the working directory is not for writing' "$(minimal sh -c 'echo >x')"
+is '' 'minimal: what the policy lets be written is' "$(minimal sh -c 'echo >src/x && rm src/x')"
+is 42 'minimal: programs run' "$(minimal /usr/bin/python3 -c 'print(42)')"
+mkdir -p "$tmp/tool/node_modules/pkg" "$tmp/tool/node_modules/dep" "$tmp/tool/bin"
+printf '#!/usr/bin/python3\nimport os\nprint(open(os.path.dirname(os.path.realpath(__file__)) + "/../dep/data").read(), end="")\n' \
+	>"$tmp/tool/node_modules/pkg/cli"
+chmod +x "$tmp/tool/node_modules/pkg/cli"
+ln -s ../node_modules/pkg/cli "$tmp/tool/bin/cli"
+echo data >"$tmp/tool/node_modules/dep/data"
+is data 'minimal: a script finds its interpreter and its modules' "$(minimal "$tmp/tool/bin/cli")"
+
+# Which wall, and when there is none.
+unset AGENTWATCH_RUNNER
+"$aw" run -q --session best --mode enforce -- true
+is bwrap 'enforce without a word about runners: bwrap' \
+	"$(jq -r .runner "$XDG_STATE_HOME/agentwatch/sessions/best/session.json")"
+"$aw" run -q --session none -- true
+is exec 'audit without a word: exec' \
+	"$(jq -r .runner "$XDG_STATE_HOME/agentwatch/sessions/none/session.json")"
+like "runner 'brwap' is not known; it is one of exec, bwrap" 'an unknown runner: the names' \
+	"$("$aw" run --runner brwap -- true 2>&1)"
+like "runner 'docker' cannot be used: .*; nothing was started" 'a missing one: enforce fails' \
+	"$("$aw" run --mode enforce --runner docker -- echo ran 2>&1)"
+like "going on with exec, without a wall.*ran" 'audit goes on, and says so' \
+	"$("$aw" run --runner docker -- echo ran 2>&1 | tr '\n' ' ')"
+like 'nothing was started' 'unless it is told to fail' \
+	"$("$aw" run --on-missing-runner fail --runner docker -- echo ran 2>&1)"
+done_testing

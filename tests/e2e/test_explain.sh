@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_explain.sh - policy explain and run --require: who holds which answer.
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+
+mkdir -p "$tmp/ws/sub" "$tmp/ro/secret"
+echo k >"$tmp/ro/secret/key"
+echo t >"$tmp/ws/token"
+ln -s "$tmp/ro/secret/key" "$tmp/ws/link"
+cat >"$tmp/p.yaml" <<END
+version: 1
+mode: enforce
+filesystem:
+  default: read-only
+  write: ["$tmp/ws"]
+  deny: ["$tmp/ro/secret", "$tmp/ws/token"]
+exec: {deny: ["/usr/bin/false", "sudo", "git push*"]}
+network:
+  default: deny
+  allow: ["api.example.com:443", "localhost:*", "unix:@bus"]
+END
+explain() { (cd "$tmp/ws" && "$AGENTWATCH" policy explain --policy "$tmp/p.yaml" "$@"); }
+engine=kernel
+"$AGENTWATCH" run --quiet --log none --engine kernel -- true 2>/dev/null || engine=preload
+have_landlock=
+"$AGENTWATCH" run --quiet --runner landlock --mode enforce --log none -- true 2>/dev/null && have_landlock=1
+
+# one FILTER OPTION...: a field of the one answer, as JSON.
+one() { local filter=$1; shift; explain --engine "$engine" --json "$@" | jq -r "$filter"; }
+
+is deny 'a denied file' "$(one .verdict --read "$tmp/ro/secret/key")"
+is "$tmp/p.yaml:6 $tmp/ro/secret policy" 'with the rule and its place' \
+	"$(one '"\(.rule.file):\(.rule.line) \(.rule.text) \(.rule.layer)"' --read "$tmp/ro/secret/key")"
+is "$tmp/ro/secret/key deny" 'a link is what it leads to' "$(one '"\(.path) \(.verdict)"' --read link)"
+is "$tmp/ws/sub/new allow" 'a relative path that is not there yet' "$(one '"\(.path) \(.verdict)"' --create sub/../sub/new)"
+is 'deny null' 'a default is no rule' "$(one '"\(.verdict) \(.rule)"' --write "$tmp/ro/new")"
+is deny 'a program by its path' "$(one .verdict --exec /bin/false)"
+is deny 'with arguments' "$(one .verdict --exec 'git push --force')"
+is allow 'with others' "$(one .verdict --exec 'git status')"
+is allow 'a host by name' "$(one .verdict --connect api.example.com:443)"
+is deny 'another port' "$(one .verdict --connect api.example.com:80)"
+is allow 'localhost by number' "$(one .verdict --connect '[::1]:80')"
+is allow 'an abstract socket' "$(one .verdict --connect unix:@bus)"
+is deny 'listening' "$(one .verdict --listen 80)"
+is 'allow allow deny' 'questions may be many' "$(explain --json --read a --read b --delete "$tmp/ro/x" | jq -rs '[.[].verdict] | join(" ")')"
+
+status() { explain "$@" >/dev/null 2>&1; echo $?; }
+is 0 'the status is 0 when all is allowed' "$(status --read "$tmp/ws" --write "$tmp/ws/x")"
+is 1 'and 1 when something is not' "$(status --read "$tmp/ws" --write "$tmp/ro/x")"
+is 125 'a question without a port makes no sense' "$(status --connect api.example.com)"
+is 125 'nor does a program that is not there' "$(status --exec no-such-program-here)"
+is 125 'nor no question at all' "$(status)"
+is 125 'nor a runner that is not known' "$(status --runner no-such --read x)"
+is 125 'nor a policy with mistakes' "$(status --policy /dev/null/x --read x)"
+
+# Strength follows mode, engine and wall.
+is shim 'the engine preload has the shim alone' "$(explain --engine preload --json --read "$tmp/ro/secret/key" | jq -r .strength)"
+if [ $engine = kernel ]; then
+	is supervisor 'a notified read is held by the supervisor' "$(one .strength --read "$tmp/ro/secret/key")"
+	is supervisor 'a program that may not be read either' "$(one .strength --exec /bin/false)"
+	is shim 'arguments are advice' "$(one .strength --exec 'git push --force')"
+	is 'supervisor (raced)' 'in audit it would be seen' "$(one .strength --mode audit --read "$tmp/ro/secret/key")"
+	like 'not refused in mode audit' 'and the text says so' "$(explain --mode audit --read "$tmp/ro/secret/key")"
+else
+	skip 'the supervisor holds' 'no notification here'
+fi
+if [ -n "$have_landlock" ]; then
+	is kernel 'Landlock holds a file carved out' "$(one .strength --runner landlock --read "$tmp/ro/secret/key")"
+	like "lets $tmp/ws be used as a whole" 'what it cannot hold is said, and why' "$(explain --runner landlock --read "$tmp/ws/token")"
+	is kernel 'a write' "$(one .strength --runner landlock --write /etc/passwd)"
+	like 'but for mode, owner' 'but not the attributes' "$(explain --runner landlock --write /etc/passwd)"
+else
+	skip 'Landlock holds' 'no Landlock here'
+fi
+if "$AGENTWATCH" run --quiet --runner bwrap --mode enforce --log none -- true 2>/dev/null; then
+	is kernel 'mounts hold a denied file in a folder to write' "$(one .strength --runner bwrap --read "$tmp/ws/token")"
+	is 'the mounts of the wall' 'and say so' "$(one .by --runner bwrap --write /etc/passwd)"
+else
+	skip 'mounts hold' 'bwrap does not work here'
+fi
+
+# --require refuses to start when something is held by less.
+require() { "$AGENTWATCH" run --quiet --log none --engine "$engine" --policy "$1" --require "$2" "${@:3}" -- touch "$tmp/ws/started" 2>&1; }
+if [ $engine = kernel ]; then
+	said=$(require "$tmp/p.yaml" supervisor --runner exec)
+	is 125 'the supervisor does not hold every rule' "$(require "$tmp/p.yaml" supervisor --runner exec >/dev/null; echo $?)"
+	like "p.yaml:7: deny \"sudo\" is held by supervisor \(raced\)" 'each that is weaker is listed' "$said"
+	like "p.yaml:7: deny \"git push\*\" is held by shim" 'with the reason' "$said"
+	is '' 'those that are held are not' "$(grep secret <<<"$said")"
+	like '2 rules are held by less; nothing was started' 'and they are counted' "$said"
+	ok 'nothing was started' test ! -e "$tmp/ws/started"
+	sed 's/^exec:.*/exec: {deny: ["\/usr\/bin\/false"]}/' "$tmp/p.yaml" >"$tmp/q.yaml"
+	is 0 'without those it starts' "$(require "$tmp/q.yaml" supervisor --runner exec >/dev/null; echo $?)"
+	like 'secret" is held by supervisor' 'the kernel alone holds nothing without a wall' "$(require "$tmp/q.yaml" kernel --runner exec)"
+	like 'mode audit refuses nothing' 'audit holds nothing' "$(require "$tmp/q.yaml" supervisor --mode audit)"
+else
+	skip '--require' 'no notification here'
+fi
+printf 'version: 1\nmode: enforce\nfilesystem: {default: read-only, write: ["%s"], deny: ["%s"]}\n' "$tmp/ws" "$tmp/ro/secret" >"$tmp/walled.yaml"
+if "$AGENTWATCH" run --quiet --runner bwrap --mode enforce --log none -- true 2>/dev/null; then
+	rm -f "$tmp/ws/started"
+	is 0 'mounts hold what lies outside of folders to write' \
+		"$("$AGENTWATCH" run --quiet --log none --policy "$tmp/walled.yaml" --runner bwrap --require kernel -- touch "$tmp/ws/started" >"$tmp/said" 2>&1; echo $?)"
+	[ -s "$tmp/said" ] && note "$(cat "$tmp/said")"
+else
+	skip 'mounts hold' 'bwrap does not work here'
+fi
+[ -z "$have_landlock" ] || like 'secret" is held by supervisor at best' 'Landlock alone does not hold whole rules' \
+	"$("$AGENTWATCH" run --quiet --log none --policy "$tmp/walled.yaml" --runner landlock --require kernel -- true 2>&1)"
+done_testing

@@ -104,17 +104,17 @@ static bool step_anchored(const struct aw_image *image, uint32_t node, uint32_t 
 static bool step_anchors(const struct aw_image *image, uint32_t node, uint32_t anchors,
 	const struct component *c, struct alive *to, struct aw_matches *m)
 {
-	uint32_t hash = image->seed;
+	uint32_t hash = image->seed, starts = anchors & ((1u << AW_ANCHOR_MAX) - 1);
+	uint32_t ends = anchors >> AW_ANCHOR_MAX;
 	unsigned n;
 
-	for (n = 1; n <= AW_ANCHOR_MAX && n <= c->len; n++) {
+	for (n = 1; starts && n <= c->len; n++, starts >>= 1) {
 		hash = aw_hash_step(hash, (unsigned char)c->text[n - 1]);
-		if ((anchors & (1u << (n - 1))) &&
-			!step_anchored(image, node, hash, n, 0, c, to, m))
+		if ((starts & 1) && !step_anchored(image, node, hash, n, 0, c, to, m))
 			return false;
 	}
-	for (n = 1; n <= AW_ANCHOR_MAX && n <= c->len; n++)
-		if ((anchors & (1u << (n - 1 + AW_ANCHOR_MAX))) &&
+	for (n = 1; ends && n <= c->len; n++, ends >>= 1)
+		if ((ends & 1) &&
 			!step_anchored(image, node,
 				aw_hash_bytes(image->seed, c->text + c->len - n, n), n,
 				1, c, to, m))

@@ -72,7 +72,7 @@ void aw_report(struct aw_loader *l, const struct aw_node *at, const char *fmt, .
 	va_list args;
 
 	va_start(args, fmt);
-	report(l, at->line, at->column, false, fmt, args);
+	report(l, at->line, at->column, l->lenient, fmt, args);
 	va_end(args);
 }
 

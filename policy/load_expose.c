@@ -82,7 +82,7 @@ static const struct aw_key keys[] = {
 static void keep(
 	struct aw_loader *l, const struct aw_node *at, struct aw_exposing *draft)
 {
-	struct aw_exposed *to = l->policy.exposed;
+	struct aw_exposed *to = l->policy.exposed, *grown;
 	size_t i, count = l->policy.exposed_count;
 
 	for (i = 0; i < count && strcmp(to[i].target, draft->target) != 0; i++)
@@ -92,13 +92,13 @@ static void keep(
 			aw_report(l, at, "more than %d exposed paths", EXPOSED_MAX);
 			return;
 		}
-		to = realloc(to, (count + 1) * sizeof(*to));
-		if (!to) {
+		grown = realloc(to, (count + 1) * sizeof(*to));
+		if (!grown) {
 			l->failed = true;
 			return;
 		}
-		memset(&to[count], 0, sizeof(*to));
-		l->policy.exposed = to;
+		memset(&grown[count], 0, sizeof(*to));
+		l->policy.exposed = to = grown;
 		l->policy.exposed_count++;
 	}
 	free(to[i].source);

@@ -35,6 +35,7 @@ struct aw_loader {
 	unsigned unprotected; /* protections that are off, a bit each */
 	unsigned protected;   /* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
+	bool lenient; /* mistakes are warnings: the value is not of a file's making */
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
 	struct aw_preset *presets;    /* owned: those that were read, newest first */
 	bool failed;
@@ -138,6 +139,8 @@ void aw_preset_pick(struct aw_loader *l);
 bool aw_is_preset(const struct aw_policy_source *source);
 /* True when, in a preset, an entry names a variable that is not set. */
 bool aw_preset_skips(const struct aw_loader *l, const char *text);
+/* True when, in a preset, an entry's value comes from a variable. */
+bool aw_preset_borrows(const struct aw_loader *l, const char *text);
 void aw_presets_free(struct aw_loader *l);
 
 /* load_protect.c: what is protected without a word in any file. */

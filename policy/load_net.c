@@ -244,7 +244,8 @@ static char *read_url(struct item *i, char *text, char *rest, unsigned *ret_port
 	static const struct {
 		const char *scheme;
 		unsigned port;
-	} schemes[] = {{"http", 80}, {"https", 443}, {"ws", 80}, {"wss", 443}};
+	} schemes[] = {{"http", 80}, {"https", 443}, {"ws", 80}, {"wss", 443},
+		{"socks", 1080}, {"socks4", 1080}, {"socks5", 1080}, {"socks5h", 1080}};
 	char *at;
 	size_t n;
 
@@ -254,8 +255,9 @@ static char *read_url(struct item *i, char *text, char *rest, unsigned *ret_port
 			break;
 	if (n == sizeof(schemes) / sizeof(*schemes)) {
 		aw_report(i->l, i->at,
-			"a URL that begins with '%.20s://'; expected http, https, ws "
-			"or wss, or just a host and a port, such as example.com:443",
+			"a URL that begins with '%.20s://'; expected http, https, ws, "
+			"wss or socks5, or just a host and a port, such as "
+			"example.com:443",
 			text);
 		return NULL;
 	}
@@ -407,7 +409,10 @@ void aw_net_list_read(struct aw_loader *l, const struct aw_node *value, int list
 		l->draft.strata[l->stratum].listen = 1;
 	for (i = 0; i < value->count; i++) {
 		entry = aw_entry_add(l, value->items[i], (enum aw_list)list, &text);
-		if (entry)
-			aw_net_parse(l, value->items[i], entry, text);
+		if (!entry)
+			continue;
+		l->lenient = aw_preset_borrows(l, text);
+		aw_net_parse(l, value->items[i], entry, text);
+		l->lenient = false;
 	}
 }

@@ -176,7 +176,10 @@ void aw_path_list_read(struct aw_loader *l, const struct aw_node *value, int lis
 		return;
 	for (i = 0; i < value->count; i++) {
 		entry = aw_entry_add(l, value->items[i], (enum aw_list)list, &text);
-		if (entry)
-			entry->pattern = aw_pattern_read(l, value->items[i], text);
+		if (!entry)
+			continue;
+		l->lenient = aw_preset_borrows(l, text);
+		entry->pattern = aw_pattern_read(l, value->items[i], text);
+		l->lenient = false;
 	}
 }

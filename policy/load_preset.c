@@ -201,6 +201,12 @@ static bool is_unset(const char *text)
 	return !aw_environment(text, len);
 }
 
+bool aw_preset_borrows(const struct aw_loader *l, const char *text)
+{
+	return aw_is_preset(l->source) &&
+	       (strstr(text, "$env:") || strstr(text, "${env:"));
+}
+
 bool aw_preset_skips(const struct aw_loader *l, const char *text)
 {
 	const char *at;

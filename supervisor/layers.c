@@ -100,27 +100,33 @@ static char *real_or_same(const char *path)
 	return real ? real : path ? strdup(path) : NULL;
 }
 
-/* The first line of a file of git's, behind prefix; NULL when it is not there. */
+/* The first line of a file, without its end; false when there is none. */
+static bool read_line(const char *path, char *line, int size)
+{
+	FILE *file = fopen(path, "re");
+	bool any = file && fgets(line, size, file);
+
+	if (file)
+		fclose(file);
+	if (any)
+		line[strcspn(line, "\r\n")] = '\0';
+	return any;
+}
+
+/* The path that a file of git's says behind prefix; NULL when it is not there. */
 static char *read_git_line(const char *folder, const char *name, const char *prefix)
 {
-	AW_FREE char *path = NULL;
-	AW_FCLOSE FILE *file = NULL;
-	char line[4200];
+	char path[4200], line[4200];
 	size_t len = strlen(prefix);
+	char *text = NULL;
 
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (!read_line(path, line, sizeof(line)) || strncmp(line, prefix, len) != 0)
 		return NULL;
-	file = fopen(path, "re");
-	if (!file || !fgets(line, sizeof(line), file) ||
-		strncmp(line, prefix, len) != 0)
+	if (asprintf(&text, "%s%s%s", line[len] == '/' ? "" : folder,
+		    line[len] == '/' ? "" : "/", line + len) < 0)
 		return NULL;
-	line[strcspn(line, "\r\n")] = '\0';
-	if (line[len] == '/')
-		return strdup(line + len);
-	free(path);
-	path = NULL;
-	return asprintf(&path, "%s/%s", folder, line + len) < 0 ? NULL
-								: aw_take_ptr(&path);
+	return text;
 }
 
 /*
@@ -145,14 +151,15 @@ static char *find_git_dir(const char *workspace)
 /* The absolute name of a file that may not be there yet. */
 static char *name_log(const char *log)
 {
-	AW_FREE char *copy = strdup(log), *folder = NULL;
-	char *slash = copy ? strrchr(copy, '/') : NULL, *path = NULL;
+	const char *slash = strrchr(log, '/');
+	AW_FREE char *folder = NULL;
+	char above[4200] = ".", *path = NULL;
 
-	if (!copy || strcmp(log, "-") == 0 || strcmp(log, "none") == 0)
+	if (strcmp(log, "-") == 0 || strcmp(log, "none") == 0)
 		return NULL;
 	if (slash)
-		*slash = '\0';
-	folder = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
+		snprintf(above, sizeof(above), "%.*s", (int)(slash - log + 1), log);
+	folder = realpath(above, NULL);
 	if (!folder || asprintf(&path, "%s/%s", folder, slash ? slash + 1 : log) < 0)
 		return NULL;
 	return path;

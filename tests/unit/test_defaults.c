@@ -387,6 +387,7 @@ static void an_endpoint_comes_from_the_environment(void)
 		{"wss://[2001:db8::1]", "2001:db8::1", 443, NULL, AW_ALLOW},
 		{"gate.example:99", "192.0.2.5", 99, "gate.example", AW_ALLOW},
 		{"", "192.0.2.5", 99, "gate.example", AW_DENY},
+		{"not a url", "192.0.2.5", 99, "gate.example", AW_DENY},
 	};
 	struct aw_policy p;
 	size_t i;

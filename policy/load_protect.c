@@ -279,6 +279,7 @@ void aw_protections_add(
 	add_own(l, v->state_dir, false);
 	add_own(l, v->runtime_dir, true);
 	add_own(l, v->log, false);
+	add_own(l, v->presets, false);
 	add_files(l, sources, count);
 	free_bases(&p.homes);
 	free_bases(&p.configs);

@@ -155,7 +155,9 @@ static char *name_log(const char *log)
 	AW_FREE char *folder = NULL;
 	char above[4200] = ".", *path = NULL;
 
-	if (strcmp(log, "-") == 0 || strcmp(log, "none") == 0)
+	/* a device or a descriptor is everybody's, and no file of ours */
+	if (strcmp(log, "-") == 0 || strcmp(log, "none") == 0 ||
+		strncmp(log, "/dev/", 5) == 0 || strncmp(log, "/proc/", 6) == 0)
 		return NULL;
 	if (slash)
 		snprintf(above, sizeof(above), "%.*s", (int)(slash - log + 1), log);

@@ -61,6 +61,8 @@ if [ -w "$built" ] && have make; then
 	at=$tmp/root/opt/aw
 	ok 'and what it installs runs from there' "$at/bin/agentwatch" run --quiet --log "$log" -- true
 	ok 'with the installed shim' jq -es --arg s "$at" 'any(.[]; .event == "hello") or all(.[]; .strength != "shim")' "$log"
+	like 'share/agentwatch/presets/claude-code.yaml:[0-9]' 'and the installed presets' \
+		"$("$at/bin/agentwatch" policy show --mode enforce --agent claude)"
 	for file in share/man/man1/agentwatch.1 share/man/man1/agentwatch-run.1 share/bash-completion/completions/agentwatch \
 		share/zsh/site-functions/_agentwatch share/fish/vendor_completions.d/agentwatch.fish \
 		share/doc/agentwatch/README.md share/doc/agentwatch/examples/node/policy.yaml; do

@@ -98,6 +98,15 @@ printf 'version: 1\nfilesystem: {default: read-only}\n' >"$tmp/own.yaml"
 is '' 'a policy with rules has none picked for it' \
 	"$("$AGENTWATCH" run --mode enforce --runner exec --policy "$tmp/own.yaml" --log "$log" -- "$tmp/bin/codex" -c true 2>&1 | grep preset)"
 
+mkdir -p "$XDG_CONFIG_HOME/agentwatch/agents"
+printf 'version: 1\npreset: [codex]\nfilesystem: {write: ["%s"]}\n' "$tmp/elsewhere" >"$XDG_CONFIG_HOME/agentwatch/agents/codex.yaml"
+is '' "a file for the agent goes by the command's name" "$(run "$tmp/bin/codex" -c "echo x >'$tmp/elsewhere/agent' && echo x >~/.codex/state")"
+like 'ermission denied' "and is not the agent's to change" \
+	"$(run "$tmp/bin/codex" -c "echo x >'$XDG_CONFIG_HOME/agentwatch/agents/codex.yaml'")"
+rm -r "$XDG_CONFIG_HOME/agentwatch"
+is x 'a log to a device leaves it to the command' \
+	"$("$AGENTWATCH" run --quiet --mode enforce --runner exec --log /dev/null -- sh -c 'echo gone >/dev/null && echo x' 2>&1)"
+
 # Each agent, end to end.
 dir=${AW_AGENTS_DIR:-$root/build/agents}
 agents=(${AW_AGENTS:-claude codex opencode gemini qwen})

@@ -24,7 +24,8 @@ struct aw_rule {
 	const char *file;  /* as given by the user */
 	uint32_t line;	   /* from 1 */
 	const char *text;  /* the entry as written, "!" included */
-	const char *layer; /* system, global, agent, workspace, policy, built-in */
+	const char *layer; /* system, global, agent, workspace, policy, preset,
+			    * built-in */
 };
 
 /* 0 when size bytes at image are a whole, consistent image of this version. */

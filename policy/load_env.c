@@ -178,6 +178,18 @@ static void add_setting(struct aw_loader *l, const struct aw_node *name, char *v
 		free(value);
 }
 
+void aw_setting_add(struct aw_loader *l, const char *name, const char *value)
+{
+	const struct aw_node at = {
+		.kind = AW_NODE_TEXT, .line = 1, .column = 1, .text = (char *)name};
+	char *copy;
+
+	if (find_setting(&l->policy, name) || !(copy = aw_copy(l, value)))
+		return;
+	aw_origin_add(l, &at, "set", name);
+	add_setting(l, &at, copy);
+}
+
 static void read_setting(struct aw_loader *l, const struct aw_node *map,
 	const struct aw_node *value, size_t at)
 {

@@ -18,6 +18,14 @@ struct aw_origin {
 	struct aw_origin *next;
 };
 
+/* Where something stands that may be worth a warning later. */
+struct aw_place {
+	const struct aw_policy_source *source; /* NULL: nowhere */
+	unsigned line, column;
+};
+
+enum { AW_LIMITS = 6 };
+
 struct aw_loader {
 	const struct aw_policy_source *source;
 	const struct aw_policy_variables *variables;
@@ -35,6 +43,7 @@ struct aw_loader {
 	unsigned unprotected; /* protections that are off, a bit each */
 	unsigned protected;   /* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
+	struct aw_place loose_limits[AW_LIMITS]; /* of untrusted files, by field */
 	bool lenient; /* mistakes are warnings: the value is not of a file's making */
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
 	struct aw_preset *presets;    /* owned: those that were read, newest first */
@@ -158,6 +167,8 @@ void aw_set_read(struct aw_loader *l, const struct aw_node *value, int argument)
 
 /* load_env.c: a name for the list of variables that are unset. */
 void aw_unset_add(struct aw_loader *l, const char *name);
+/* A variable that is set, unless a file sets it. */
+void aw_setting_add(struct aw_loader *l, const char *name, const char *value);
 
 /* load_builtin.c: what holds without a word in any file. */
 void aw_builtin_add(struct aw_loader *l);

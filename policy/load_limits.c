@@ -16,7 +16,14 @@ static const struct unit times[] = {
 	{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {NULL, 0}};
 static const struct unit counts[] = {{"", 1}, {NULL, 0}};
 
-enum { FIELD_MEMORY, FIELD_PROCESSES, FIELD_TIME, FIELD_FILES, FIELD_FILE_SIZE };
+enum {
+	FIELD_MEMORY,
+	FIELD_PROCESSES,
+	FIELD_TIME,
+	FIELD_FILES,
+	FIELD_FILE_SIZE,
+	FIELD_CPUS, /* not in the table: it has a fraction */
+};
 
 static const struct {
 	const char *key;
@@ -98,6 +105,13 @@ static void keep_origin(struct aw_loader *l, const struct aw_node *value,
 	aw_origin_add(l, value, key, text);
 }
 
+static void keep_place(struct aw_loader *l, const struct aw_node *value, int field)
+{
+	if (l->stratum == AW_STRATUM_UNTRUSTED)
+		l->loose_limits[field] =
+			(struct aw_place){l->source, value->line, value->column};
+}
+
 static void read_limit(struct aw_loader *l, const struct aw_node *value, int field)
 {
 	char *limits = (char *)&l->limits[l->stratum];
@@ -114,6 +128,7 @@ static void read_limit(struct aw_loader *l, const struct aw_node *value, int fie
 	if (l->stratum == AW_STRATUM_UNTRUSTED && *to && *to < amount)
 		return;
 	*to = amount;
+	keep_place(l, value, field);
 	keep_origin(l, value, fields[field].key, (double)amount);
 }
 
@@ -136,6 +151,7 @@ static void read_cpus(struct aw_loader *l, const struct aw_node *value, int argu
 		limits->cpus < cpus)
 		return;
 	limits->cpus = cpus;
+	keep_place(l, value, FIELD_CPUS);
 	keep_origin(l, value, "cpus", cpus);
 }
 
@@ -153,6 +169,20 @@ void aw_limits_read(struct aw_loader *l, const struct aw_node *value, int argume
 {
 	(void)argument;
 	aw_keys_read(l, value, "limits", keys);
+}
+
+/* An untrusted file's limit that is not smaller changes nothing. */
+static void warn_if_loose(struct aw_loader *l, const char *key, int field)
+{
+	const struct aw_place *place = &l->loose_limits[field];
+
+	if (!place->source)
+		return;
+	l->source = place->source;
+	aw_report_at(l, place->line, place->column, true,
+		"'limits.%s' is ignored: this file is not trusted, and what holds "
+		"already is not larger",
+		key);
 }
 
 /* The smallest of those that say something. */
@@ -175,8 +205,12 @@ void aw_limits_settle(struct aw_loader *l)
 
 			if (*value && (!*now || *value < *now))
 				*now = *value;
+			else if (*value && order[i] == AW_STRATUM_UNTRUSTED)
+				warn_if_loose(l, fields[f].key, (int)f);
 		}
 		if (from->cpus > 0 && (to->cpus <= 0 || from->cpus < to->cpus))
 			to->cpus = from->cpus;
+		else if (from->cpus > 0 && order[i] == AW_STRATUM_UNTRUSTED)
+			warn_if_loose(l, "cpus", FIELD_CPUS);
 	}
 }

@@ -284,5 +284,8 @@ void aw_protections_add(
 	free_bases(&p.homes);
 	free_bases(&p.configs);
 	free_bases(&p.runtimes);
+	/* git init and clone copy sample hooks, and give up when they may not */
+	if (l->policy.mode == AW_ENFORCE && !(l->unprotected & (1u << HOOKS)))
+		aw_setting_add(l, "GIT_TEMPLATE_DIR", "");
 	l->policy.unprotected = l->unprotected;
 }

@@ -35,6 +35,8 @@ is done 'so can the temporary folder' "$(run sh -c 'f=$(mktemp) && rm $f && echo
 like 'ermission denied' 'other folders cannot' "$(run sh -c "echo x >'$tmp/elsewhere/new'")"
 ok 'nothing was made there' test ! -e "$tmp/elsewhere/new"
 is '1 file changed' 'git commits' "$(run sh -c 'echo a >a && git add a && git commit -qm a && git show --stat --format= | tail -n 1 | cut -d, -f1' | xargs)"
+is ok 'git makes and clones repositories' \
+	"$(run sh -c 'git init -q fresh && git clone -q fresh copy 2>/dev/null && git -C copy status >/dev/null && echo ok; rm -rf fresh copy')"
 like 'ermission denied' 'a private key cannot be read' "$(run cat "$HOME/.ssh/id_ed25519")"
 refused_by private-keys 'which the log says by name'
 like 'ermission denied' 'nor a credential' "$(run cat "$HOME/.config/gh/hosts.yml")"

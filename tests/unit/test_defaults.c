@@ -197,6 +197,89 @@ static void protections_hold(void)
 	aw_policy_release(&p);
 }
 
+/* A path that a rule's text covers: "~/x", "$CONFIG/x", "a/b", "x" for wildcards. */
+static void example_of(const char *text, char path[200])
+{
+	static const struct {
+		const char *from, *to;
+	} starts[] = {{"~/", "/home/ann/"}, {"$CONFIG/", "/home/ann/.config/"},
+		{"$RUNTIME/", "/run/user/"}, {"**/", "/srv/a/b/"}, {"", ""}};
+	size_t i = 0, n;
+
+	while (strncmp(text, starts[i].from, strlen(starts[i].from)) != 0)
+		i++;
+	n = (size_t)snprintf(path, 100, "%s", starts[i].to);
+	if (strcmp(starts[i].from, "$RUNTIME/") == 0)
+		n += (size_t)snprintf(path + n, 20, "%u/", (unsigned)geteuid());
+	for (text += strlen(starts[i].from); *text; text++) {
+		if (strncmp(text, "**", 2) == 0) {
+			memcpy(path + n, "any/other", 9);
+			n += 9;
+			text++;
+		} else {
+			path[n++] = *text == '*' ? 'x' : *text;
+		}
+	}
+	path[n] = '\0';
+}
+
+static void check_network_row(
+	const struct aw_policy *p, const char *shown, const char *text)
+{
+	struct aw_decision d;
+	char path[200];
+
+	if (strncmp(text, "unix:", 5) == 0) {
+		example_of(text + 5, path);
+		d = judge_address(p, AW_CONNECT, path, 0, NULL);
+	} else if (strncmp(text, "localhost:", 10) == 0) {
+		d = judge_address(p, AW_CONNECT, "::1", 2376, NULL);
+	} else if (strchr("0123456789f", text[0])) {
+		d = judge_address(p, AW_SEND, text, 80, NULL);
+	} else {
+		d = judge_address(p, AW_CONNECT, "192.0.2.1", 80, text);
+	}
+	ok(d.verdict == AW_DENY && has_rule(p, &d, "protections", "built-in", shown),
+		"connecting is refused by %s", shown);
+}
+
+static void every_row_refuses_what_it_says(void)
+{
+#define AW_PROTECTION(id, name) static const char name_of_##id[] = name;
+#define AW_PROTECT(id, list, text)
+#include "policy/protections.def"
+	static const struct {
+		const char *name, *list, *text;
+	} rows[] = {
+#define AW_PROTECTION(id, name)
+#define AW_PROTECT(id, list, text) {name_of_##id, #list, text},
+#include "policy/protections.def"
+	};
+	struct aw_policy p;
+	size_t i;
+
+	load_text("filesystem: {}\nnetwork: {}", AW_ENFORCE, &p);
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bool read = strcmp(rows[i].list, "DENY") == 0;
+		char path[200], shown[200];
+		struct aw_decision d;
+
+		snprintf(shown, sizeof(shown), "%s: %s", rows[i].name, rows[i].text);
+		if (strcmp(rows[i].list, "NET_DENY") == 0) {
+			check_network_row(&p, shown, rows[i].text);
+			continue;
+		}
+		example_of(rows[i].text, path);
+		d = judge(&p, read ? AW_READ : AW_WRITE, path);
+		ok(d.verdict == AW_DENY &&
+				has_rule(&p, &d, "protections", "built-in", shown),
+			"%s is refused by %s", path, shown);
+		d = judge(&p, AW_READ, path);
+		ok(read || d.verdict == AW_ALLOW, "and only what it says");
+	}
+	aw_policy_release(&p);
+}
+
 static void each_can_be_switched_off(void)
 {
 	char text[200];
@@ -481,10 +564,16 @@ static void limits_are_read_and_only_get_smaller(void)
 			"limits: {memory: 2g, cpus: 1.5, processes: 512, file_size: "
 			"1.5k}"},
 	};
+	struct aw_diagnostics d;
 	const struct aw_limits *l;
 	struct aw_policy p;
 
-	load(layers, 4, AW_ENFORCE, &p);
+	if (load_layers(layers, 4, AW_ENFORCE, &p, &d) < 0)
+		abort();
+	ok(d.count == 1 && d.items[0].warning && d.items[0].line == 2 &&
+			strstr(d.items[0].text, "'limits.time' is ignored"),
+		"a larger one of an untrusted file is worth a warning");
+	aw_diagnostics_free(&d);
 	l = &p.limits;
 	ok(l->memory == 512ull << 20, "an untrusted file makes one smaller");
 	ok(l->time == 7200, "but not larger, and a lower layer's stays");
@@ -570,6 +659,7 @@ int main(void)
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
 		unsetenv(names[i]);
 	protections_hold();
+	every_row_refuses_what_it_says();
 	links_and_other_homes_count();
 	each_can_be_switched_off();
 	only_trusted_files_switch_them_off();

@@ -131,42 +131,48 @@ static void suppose(const struct aw_image *image, enum aw_action action, uint32_
 		*best = index;
 }
 
-static void bound(const struct aw_image *image, enum aw_action action, const char *path,
-	size_t len, bool mild, struct aw_decision *ret)
+static void judge(const struct aw_image *image, enum aw_action action,
+	const struct aw_matches *m, struct aw_decision *ret)
 {
-	const uint32_t *patterns = aw_part_at(image, AW_PART_PATTERNS);
-	struct aw_matches m;
-	char child[4096 + sizeof(any_child)];
 	unsigned s;
-	uint32_t i;
 
 	ret->verdict = AW_ALLOW;
 	ret->rule = AW_NO_RULE;
+	for (s = 0; s < AW_STRATA; s++)
+		aw_image_judge_files(image, s, action, m, ret);
+}
+
+void aw_image_region(const struct aw_image *image, const char *path, size_t len,
+	struct aw_region *ret)
+{
+	const uint32_t *patterns = aw_part_at(image, AW_PART_PATTERNS);
+	struct aw_matches mild_read, strict_read, mild_write;
+	char child[4096 + sizeof(any_child)];
+	uint32_t i;
+
+	memset(ret, 0, sizeof(*ret));
 	if (len > 4096)
 		return;
 	if (len == 1) /* "/" */
 		len = 0;
 	memcpy(child, path, len);
 	memcpy(child + len, any_child, sizeof(any_child));
-	aw_image_walk(image, child, len + sizeof(any_child) - 1, &m);
+	aw_image_walk(image, child, len + sizeof(any_child) - 1, &mild_read);
+	strict_read = mild_write = mild_read;
 	for (i = 0; i < image->parts[AW_PART_PATTERNS].count; i++) {
 		const struct aw_image_entry *entry = pattern_at(image, i);
 
-		if (kind_of(entry) == AW_BOUNDARY_FILES &&
-			may_come(aw_image_bytes(image, entry->pattern),
+		if (kind_of(entry) != AW_BOUNDARY_FILES ||
+			!may_come(aw_image_bytes(image, entry->pattern),
 				entry->pattern_len, path, len))
-			suppose(image, action, patterns[i], mild, &m);
+			continue;
+		suppose(image, AW_READ, patterns[i], true, &mild_read);
+		suppose(image, AW_READ, patterns[i], false, &strict_read);
+		suppose(image, AW_WRITE, patterns[i], true, &mild_write);
 	}
-	for (s = 0; s < AW_STRATA; s++)
-		aw_image_judge_files(image, s, action, &m, ret);
-}
-
-void aw_image_region(const struct aw_image *image, enum aw_action action,
-	const char *path, size_t len, struct aw_decision *ret_mildest,
-	struct aw_decision *ret_strictest)
-{
-	bound(image, action, path, len, true, ret_mildest);
-	bound(image, action, path, len, false, ret_strictest);
+	judge(image, AW_READ, &mild_read, &ret->mildest_read);
+	judge(image, AW_READ, &strict_read, &ret->strictest_read);
+	judge(image, AW_WRITE, &mild_write, &ret->mildest_write);
 }
 
 static bool has_net(const struct aw_image *image, unsigned stratum, enum aw_list list)

@@ -37,13 +37,14 @@ size_t aw_image_boundary(const struct aw_image *image, size_t i, char *to, size_
 	struct aw_boundary *ret);
 
 /*
- * Bounds for all that is below the folder path, as far as no boundary lies below it:
- * no file there has a milder verdict than *ret_mildest or a stricter one than
- * *ret_strictest.  action is AW_READ or AW_WRITE.
+ * Bounds for all that is below a folder, as far as no boundary lies below it: no file
+ * there has a milder or stricter verdict than these.
  */
-void aw_image_region(const struct aw_image *image, enum aw_action action,
-	const char *path, size_t len, struct aw_decision *ret_mildest,
-	struct aw_decision *ret_strictest);
+struct aw_region {
+	struct aw_decision mildest_read, strictest_read, mildest_write;
+};
+void aw_image_region(const struct aw_image *image, const char *path, size_t len,
+	struct aw_region *ret);
 
 /* How much of the network can be of use. */
 enum aw_reach {

@@ -73,7 +73,7 @@ static int probe(struct aw_error *err)
 {
 	AW_FREE char *program = aw_runner_program("bwrap");
 	struct aw_arguments args = {.count = 0};
-	char line[160];
+	char line[160] = "";
 	int failed;
 
 	if (!program)

@@ -34,13 +34,13 @@ void aw_grade_file(const struct aw_image *image, const char *path, struct aw_gra
 void aw_grade_folder(
 	const struct aw_image *image, const char *path, struct aw_grade *ret)
 {
-	struct aw_decision read, write, strictest, unused;
+	struct aw_region region;
 
-	aw_image_region(image, AW_READ, path, strlen(path), &read, &strictest);
-	aw_image_region(image, AW_WRITE, path, strlen(path), &write, &unused);
-	ret->access = access_of(&read, &write);
-	ret->reads_denied = strictest.verdict != AW_ALLOW;
-	ret->rule = ret->access == AW_PLAN_NOTHING ? read.rule : write.rule;
+	aw_image_region(image, path, strlen(path), &region);
+	ret->access = access_of(&region.mildest_read, &region.mildest_write);
+	ret->reads_denied = region.strictest_read.verdict != AW_ALLOW;
+	ret->rule = ret->access == AW_PLAN_NOTHING ? region.mildest_read.rule
+						   : region.mildest_write.rule;
 }
 
 /* The deepest entry at or above path, or NULL. */

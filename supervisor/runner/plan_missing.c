@@ -49,6 +49,15 @@ static struct aw_place *place_at(struct aw_plan_maker *maker, const char *path)
 	return aw_place_add(maker, path, "policy");
 }
 
+static bool is_listed(const struct aw_plan_maker *maker, const char *path)
+{
+	for (size_t i = 0; i < maker->count; i++)
+		if (maker->places[i].partial &&
+			strcmp(maker->places[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 /* Everything in the folder becomes a place; false: too much, or not to be read. */
 static bool list(struct aw_plan_maker *maker, const char *folder)
 {
@@ -103,10 +112,11 @@ static void raise_above(struct aw_plan_maker *maker, const char *path)
 	if (is_there(path) || is_special(path) || !(above = folder_above(path)))
 		return;
 	name = name_in(above, path);
+	if (!name || strcmp(name, path) != 0)
+		return; /* nobody may make its folder */
 	aw_grade_file(maker->image, path, &file);
 	aw_grade_folder(maker->image, path, &folder);
-	if (name && strcmp(name, path) == 0 &&
-		(file.access == AW_PLAN_WRITE || folder.access == AW_PLAN_WRITE))
+	if (file.access == AW_PLAN_WRITE || folder.access == AW_PLAN_WRITE)
 		raise_folder(maker, above);
 }
 
@@ -117,18 +127,18 @@ static void close_above(struct aw_plan_maker *maker, const char *path)
 	AW_FREE char *above = NULL, *name = NULL;
 	struct aw_place *place;
 
+	if (is_there(path) || !(above = folder_above(path)) ||
+		!(name = name_in(above, path)) || is_listed(maker, above))
+		return;
 	aw_grade_file(maker->image, path, &file);
 	aw_grade_folder(maker->image, path, &folder);
-	if (is_there(path) || (!file.reads_denied && !folder.reads_denied) ||
-		!(above = folder_above(path)) || !(name = name_in(above, path)))
+	if (!file.reads_denied && !folder.reads_denied)
 		return;
 	aw_grade_folder(maker->image, above, &whole);
 	aw_grade_file(maker->image, name, &next);
 	if (whole.access == AW_PLAN_NOTHING)
 		return;
 	place = place_at(maker, above);
-	if (place->partial)
-		return;
 	if (folder.access != AW_PLAN_NOTHING || next.access == AW_PLAN_WRITE ||
 		whole.access == AW_PLAN_WRITE || place->raised || is_special(path) ||
 		!list(maker, above))

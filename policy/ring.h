@@ -50,6 +50,7 @@ enum aw_record_state {
 	AW_REC_PENDING, /* committed, the call is under way */
 	AW_REC_DONE,	/* committed, with its result */
 	AW_REC_VOID,	/* committed, means nothing: the call went another way */
+	AW_REC_FINAL,	/* committed, and no result will come */
 };
 
 /* bits of aw_record.flags */

@@ -32,6 +32,7 @@ struct aw_who {
 	bool plain_root; /* its root and mount namespace are ours */
 	bool filtered;	 /* it, or an ancestor, has installed a filter of its own */
 	bool execing;	 /* an exec is under way: exe may be old */
+	bool exe_is_new; /* exe has been looked up for this very copy */
 };
 
 struct aw_processes;
@@ -74,8 +75,8 @@ void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid);
 
 /* A ring of this process; several may exist, the tree owns them. */
 /* The ring's events are those of the program that it runs now. */
-int aw_processes_add_ring(
-	struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size);
+int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
+	struct aw_ring *ring, uint32_t size);
 
 /* It is gone: status as wait(2) has it, or -1. The entry stays until its rings are
  * read. */

@@ -20,7 +20,7 @@
 
 enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
 
-enum { AW_SPARE_RINGS = 4 };
+enum { AW_SPARE_LEAST = 4, AW_SPARE_MOST = 32 };
 
 struct aw_watch {
 	enum aw_engine engine;
@@ -32,7 +32,8 @@ struct aw_watch {
 	char shim[1024]; /* the library's path, "" without one */
 	struct aw_processes *tree;
 	int listener; /* seccomp, -1 without */
-	int pidfds;   /* epoll of the service loop: one pidfd a process */
+	int pidfds;   /* epoll, one pidfd a process; looked at by the drain thread */
+	_Atomic uint32_t receiving; /* futex: 1 while a thread waits for a call */
 
 	pthread_mutex_t log_lock;
 	struct aw_log *log;
@@ -43,9 +44,9 @@ struct aw_watch {
 	struct aw_spare { /* small rings made ahead, so that a hello need not wait */
 		struct aw_ring *ring;
 		int fd;
-	} spare[AW_SPARE_RINGS];
-	unsigned spares;
-	_Atomic int settle; /* generation bumps still to come */
+	} spare[AW_SPARE_MOST];
+	unsigned spares, spares_wanted; /* more are wanted once there was none */
+	_Atomic int settle;		/* generation bumps still to come */
 };
 
 const char *aw_engine_name(enum aw_engine engine);
@@ -77,6 +78,9 @@ void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 
 /* A process was seen for the first time: watch for its end. */
 void aw_watch_born(void *watch, const struct aw_who *who, int pidfd);
+
+/* Mark the processes that have ended since the last look. */
+void aw_watch_ends(struct aw_watch *watch);
 
 /* The shim said hello: a ring for it. *ret_fd is owned by the caller. */
 int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,

@@ -11,6 +11,7 @@
 
 #include "policy/path.h"
 #include "preload/arch.h"
+#include "preload/find.h"
 #include "preload/socket.h"
 #include "preload/text.h"
 
@@ -68,22 +69,29 @@ static void *map(void *at, size_t size, int prot, int flags, int fd, long offset
 	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
 }
 
-/* In .bss, whole pages of it: nothing to map, and private memory that fork can wipe. */
-static union {
-	struct aw_self self;
-	char pages[SELF_SIZE];
-} own __attribute__((aligned(4096)));
-static struct aw_scratch scratches[AW_SCRATCHES] __attribute__((aligned(4096)));
+/* The scratches lie behind the page; one mapping is cheaper than whole pages of .bss.
+ */
+static struct aw_scratch *scratches_of(struct aw_self *self)
+{
+	return (struct aw_scratch *)(void *)((char *)self + SELF_SIZE);
+}
 
 /* Once per address space; the kernel must promise to wipe it in a forked child. */
 static struct aw_self *make_self(void)
 {
-	struct aw_self *expected = NULL;
+	const size_t size = SELF_SIZE + AW_SCRATCHES * sizeof(struct aw_scratch);
+	struct aw_self *expected = NULL, *self;
 
-	if (aw_raw(__NR_madvise, &own, sizeof(own), MADV_WIPEONFORK) < 0)
+	self = map(
+		NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!self)
 		return NULL;
-	atomic_compare_exchange_strong(&aw_self_page, &expected, &own.self);
-	return &own.self;
+	if (aw_raw(__NR_madvise, self, SELF_SIZE, MADV_WIPEONFORK) < 0 ||
+		!atomic_compare_exchange_strong(&aw_self_page, &expected, self)) {
+		aw_raw(__NR_munmap, self, size);
+		return expected; /* another thread was faster */
+	}
+	return self;
 }
 
 /*
@@ -243,13 +251,13 @@ struct aw_scratch *aw_scratch_claim(struct aw_self *self)
 			return NULL;
 		if (atomic_compare_exchange_weak_explicit(&self->scratch_used, &used,
 			    used | 1u << i, memory_order_acquire, memory_order_relaxed))
-			return &scratches[i];
+			return &scratches_of(self)[i];
 	}
 }
 
 void aw_scratch_release(struct aw_self *self, struct aw_scratch *scratch)
 {
-	unsigned i = (unsigned)(scratch - scratches);
+	unsigned i = (unsigned)(scratch - scratches_of(self));
 
 	atomic_fetch_and_explicit(
 		&self->scratch_used, ~(1u << i), memory_order_release);
@@ -422,6 +430,7 @@ __attribute__((constructor)) static void on_load(void)
 {
 	int saved = *aw_errno();
 
-	aw_self();
+	if (aw_self())
+		aw_real(AW_FN_execve); /* what a child would look up, each anew */
 	*aw_errno() = saved;
 }

@@ -31,6 +31,7 @@ struct process {
 	struct aw_who who;
 	struct ring_entry *rings; /* owned */
 	const char *exe_next; /* interned: what the exec under way should make of it */
+	bool exe_sure;	      /* and will, if it succeeds */
 	const char *exe_before; /* the last exec: what it was, in case it fails */
 	enum aw_shim_state shim_before;
 	bool exited;
@@ -256,7 +257,7 @@ bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
 	if (!p)
 		p = meet(tree, tid, &pidfd, &fresh);
 	looked = fresh && !tree->sees_execs;
-	if (p && p->who.execing) {
+	if (p && p->who.execing && !tree->sees_execs) {
 		refresh_exe(tree, p);
 		looked = true;
 	}
@@ -296,7 +297,7 @@ bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
 	} while (0)
 
 void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim,
-	const char *program)
+	const char *program, bool sure)
 {
 	struct process *p;
 
@@ -308,9 +309,29 @@ void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state 
 	}
 	if (p) {
 		p->exe_next = program ? intern(tree, program) : NULL;
+		p->exe_sure = sure && shim == AW_SHIM_EXPECTED;
 		p->who.execing = true;
 		p->who.shim = shim;
 	}
+	pthread_mutex_unlock(&tree->lock);
+}
+
+void aw_processes_arrived(
+	struct aw_processes *tree, struct aw_who *who, bool loads_shim)
+{
+	struct process *p;
+
+	pthread_mutex_lock(&tree->lock);
+	p = by_pid(tree, who->pid);
+	if (p && loads_shim && p->exe_sure && p->who.shim == AW_SHIM_EXPECTED) {
+		p->who.exe = p->exe_next;
+		p->who.execing = false;
+	} else if (p && p->who.execing) {
+		refresh_exe(tree, p);
+	}
+	if (p)
+		who->exe = p->who.exe;
+	who->execing = false;
 	pthread_mutex_unlock(&tree->lock);
 }
 

@@ -226,7 +226,7 @@ static void judge(struct aw_watch *watch, int fd, const struct question *q)
 	}
 	aw_watch_log(watch, &event);
 	if (q->head.type == AW_WIRE_EXEC && !answer.refuse)
-		aw_processes_exec(watch->tree, q->who.pid, AW_SHIM_NONE, NULL);
+		aw_processes_exec(watch->tree, q->who.pid, AW_SHIM_NONE, NULL, false);
 	free((void *)event.argv);
 	reply(fd, &answer, NULL, 0);
 }

@@ -95,7 +95,7 @@ static void exec_event(
 	if (t->err)
 		return;
 	event->kind = AW_EV_EXEC;
-	aw_processes_exec(drain->watch->tree, who->pid, AW_SHIM_NONE, NULL);
+	aw_processes_exec(drain->watch->tree, who->pid, AW_SHIM_NONE, NULL, false);
 }
 
 static bool sane(const struct aw_record *head)

@@ -104,5 +104,7 @@ void aw_call_exec(struct aw_notified *call)
 	aw_program_inspect(call->path, &program);
 	warn_of_privileges(call, &program);
 	aw_processes_exec(call->watch->tree, call->target.who.pid,
-		expectation(call, &program), call->path);
+		expectation(call, &program), call->path,
+		program.kind == AW_PROGRAM_DYNAMIC && !program.script &&
+			call->target.who.plain_root);
 }

@@ -144,6 +144,9 @@ static bool identify(struct aw_notified *call, const struct seccomp_data *data)
 
 static void deal_with(struct aw_notified *call)
 {
+	/* an open tells by its path whether the loader makes it */
+	if (call->target.who.execing && call->row->effect != AW_FX_OPEN)
+		aw_processes_arrived(call->watch->tree, &call->target.who, false);
 	switch ((enum aw_effect)call->row->effect) {
 	case AW_FX_EXEC:
 		aw_call_exec(call);

@@ -94,14 +94,45 @@ static struct aw_self *make_self(void)
 	return self;
 }
 
+static bool is_session(const struct aw_page *page, size_t size)
+{
+	return page->magic == AW_PAGE_MAGIC &&
+	       AW_IMAGE_OFFSET + page->image_size <= size;
+}
+
+/*
+ * Page, gate and image at once, so that the gate comes to lie where it belongs: one
+ * mapping and one page fault instead of two.  NULL when that cannot be.
+ */
+static struct aw_page *map_around_gate(int fd, size_t size)
+{
+	char *at = (char *)AW_GATE_ADDRESS - AW_GATE_OFFSET;
+	struct aw_page *page;
+
+	if (!size || size > AW_AROUND_GATE)
+		return NULL;
+	page = map(at, size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE,
+		fd, 0);
+	if (page && (page != (void *)at || !is_session(page, size) ||
+			    atomic_load(&page->work) != AW_WORK_FAST)) {
+		aw_raw(__NR_munmap, page, size);
+		page = NULL;
+	}
+	return page;
+}
+
 /*
  * Map control page and image, and the gate where it belongs; the descriptor stays open.
  * size is what the supervisor says it is, 0 when it has not said so.
  */
 static bool map_session(int fd, size_t size)
 {
-	struct aw_page *page;
+	struct aw_page *page = map_around_gate(fd, size);
 
+	if (page) {
+		atomic_store(&aw_session_page, page);
+		return true;
+	}
 	if (!size) {
 		page = map(NULL, AW_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
 		if (!page)
@@ -112,7 +143,7 @@ static bool map_session(int fd, size_t size)
 	page = map(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	if (!page)
 		return false;
-	if (page->magic != AW_PAGE_MAGIC || AW_IMAGE_OFFSET + page->image_size > size) {
+	if (!is_session(page, size)) {
 		aw_raw(__NR_munmap, page, size);
 		return false;
 	}

@@ -29,6 +29,9 @@
  */
 #define AW_GATE_ADDRESS 0x1d0000ul
 
+/* A session of at most this size is mapped as a whole, with the gate in its place. */
+#define AW_AROUND_GATE 65536
+
 /* The address that the filter sees: behind the system call instruction. */
 #if defined(__x86_64__)
 #define AW_GATE_RETURN (AW_GATE_ADDRESS + 2)

@@ -197,7 +197,7 @@ enum aw_take aw_ring_take(
 		}
 		if (aw_word_state(word) == AW_REC_PENDING && patient)
 			return AW_TAKE_WAIT;
-		if (aw_word_state(word) > AW_REC_VOID)
+		if (aw_word_state(word) > AW_REC_FINAL)
 			return AW_TAKE_BROKEN;
 		if (aw_word_state(word) == AW_REC_PENDING &&
 			!atomic_compare_exchange_strong(

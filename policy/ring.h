@@ -28,6 +28,7 @@
 #define AW_RING_HEADER 4096
 #define AW_RING_SMALL (64u * 1024) /* bytes of records */
 #define AW_RING_BIG (1024u * 1024)
+#define AW_RING_NATIVE 16
 
 struct aw_ring {
 	uint32_t magic;
@@ -40,6 +41,8 @@ struct aw_ring {
 	_Atomic uint32_t retired; /* 1: ask for a larger ring */
 	_Atomic uint32_t closed;  /* 1: its process is gone, nobody reads it any more */
 	_Atomic uint32_t waiters; /* futex: writers wait here for room */
+	/* programs of our architecture, as the writers know them; children share it */
+	_Atomic uint64_t native[AW_RING_NATIVE];
 	_Atomic uint64_t head __attribute__((aligned(64)));
 	_Atomic uint64_t tail __attribute__((aligned(64)));
 };
@@ -50,6 +53,7 @@ enum aw_record_state {
 	AW_REC_PENDING, /* committed, the call is under way */
 	AW_REC_DONE,	/* committed, with its result */
 	AW_REC_VOID,	/* committed, means nothing: the call went another way */
+	AW_REC_FINAL,	/* committed, and no result will come */
 };
 
 /* bits of aw_record.flags */

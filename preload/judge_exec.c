@@ -60,13 +60,30 @@ static void judge_exec(
 }
 
 /*
- * Judge here and log through a ring; a forked child that has not said hello uses the
- * one of its parent.  False: no ring, or nobody reads it.
+ * The ring to log an exec in.  A forked child that only executes something need not say
+ * hello: its parent's ring does, as long as it is its parent's own; what a grandchild
+ * wrote there would be taken for a child's.
  */
-static bool exec_by_ring(struct aw_subject *s, char *const *argv, int *ret_denied)
+static struct aw_ring *ring_for_exec(bool any)
 {
 	struct aw_self *self = aw_self_if_ready();
-	struct aw_ring *ring = self ? atomic_load(&self->ring) : aw_ring_inherited();
+	struct aw_ring *ring = aw_ring_inherited();
+
+	if (!self && ring && !any && ring->owner != (int)aw_raw(__NR_getppid)) {
+		self = aw_self();
+		ring = NULL;
+	}
+	return self ? atomic_load(&self->ring) : ring;
+}
+
+/*
+ * Judge here and log through a ring, with any by the one of a grandparent too.  False:
+ * no ring, or nobody reads it.
+ */
+static bool exec_by_ring(
+	struct aw_subject *s, char *const *argv, bool any, int *ret_denied)
+{
+	struct aw_ring *ring = ring_for_exec(any);
 	struct aw_decision decision;
 
 	judge_exec(s, argv, &decision);
@@ -77,8 +94,8 @@ static bool exec_by_ring(struct aw_subject *s, char *const *argv, int *ret_denie
 	s->head.rule = decision.rule;
 	return ring && s->head.path_len &&
 	       aw_ring_put(ring, &s->head, s->parts,
-		       *ret_denied ? AW_REC_DONE : AW_REC_PENDING,
-		       (unsigned)*ret_denied, NULL) &&
+		       *ret_denied ? AW_REC_DONE : AW_REC_FINAL, (unsigned)*ret_denied,
+		       NULL) &&
 	       !atomic_load(&ring->closed);
 }
 
@@ -124,9 +141,9 @@ bool aw_enter_exec(
 			len <= VECTOR_IN_RING ? len : VECTOR_IN_RING, &s);
 		local = !aw_session()->ask && !aw_session()->enforce &&
 			len <= VECTOR_IN_RING;
-		done = (local && exec_by_ring(&s, argv, &denied)) ||
+		done = (local && exec_by_ring(&s, argv, false, &denied)) ||
 		       exec_by_socket(&s, len, &denied) ||
-		       exec_by_ring(&s, argv, &denied);
+		       exec_by_ring(&s, argv, true, &denied);
 	}
 	if (!done && aw_session()->enforce)
 		denied = EACCES; /* fail closed */

@@ -11,12 +11,7 @@
 /* Under a filter of the target's own: no call that libc would not make. */
 bool aw_is_plain(void)
 {
-	struct aw_self *self = aw_self();
-
-	return self &&
-	       atomic_load_explicit(
-		       &atomic_load_explicit(&self->ring, memory_order_relaxed)->plain,
-		       memory_order_relaxed);
+	return aw_has_own_filter(aw_self_if_ready());
 }
 
 static size_t link_text(const char *link, char *to, size_t size)
@@ -101,7 +96,7 @@ static size_t name_in_mind(int dir, const char *path, size_t len,
 
 	scratch->base[0] = '/';
 	if (path[0] != '/')
-		base = dir == AT_FDCWD && self->cwd_len
+		base = self && dir == AT_FDCWD && self->cwd_len
 			       ? aw_cwd(self, scratch->base, sizeof(scratch->base))
 			       : 0;
 	return base ? aw_path_join(scratch->base, base, path, len, to, size) : 0;

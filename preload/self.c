@@ -11,6 +11,7 @@
 
 #include "policy/path.h"
 #include "preload/arch.h"
+#include "preload/find.h"
 #include "preload/socket.h"
 #include "preload/text.h"
 
@@ -68,22 +69,56 @@ static void *map(void *at, size_t size, int prot, int flags, int fd, long offset
 	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
 }
 
-/* In .bss, whole pages of it: nothing to map, and private memory that fork can wipe. */
-static union {
-	struct aw_self self;
-	char pages[SELF_SIZE];
-} own __attribute__((aligned(4096)));
-static struct aw_scratch scratches[AW_SCRATCHES] __attribute__((aligned(4096)));
+/* The scratches lie behind the page; one mapping is cheaper than whole pages of .bss.
+ */
+static struct aw_scratch *scratches_of(struct aw_self *self)
+{
+	return (struct aw_scratch *)(void *)((char *)self + SELF_SIZE);
+}
 
 /* Once per address space; the kernel must promise to wipe it in a forked child. */
 static struct aw_self *make_self(void)
 {
-	struct aw_self *expected = NULL;
+	const size_t size = SELF_SIZE + AW_SCRATCHES * sizeof(struct aw_scratch);
+	struct aw_self *expected = NULL, *self;
 
-	if (aw_raw(__NR_madvise, &own, sizeof(own), MADV_WIPEONFORK) < 0)
+	self = map(
+		NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!self)
 		return NULL;
-	atomic_compare_exchange_strong(&aw_self_page, &expected, &own.self);
-	return &own.self;
+	if (aw_raw(__NR_madvise, self, SELF_SIZE, MADV_WIPEONFORK) < 0 ||
+		!atomic_compare_exchange_strong(&aw_self_page, &expected, self)) {
+		aw_raw(__NR_munmap, self, size);
+		return expected; /* another thread was faster */
+	}
+	return self;
+}
+
+static bool is_session(const struct aw_page *page, size_t size)
+{
+	return page->magic == AW_PAGE_MAGIC &&
+	       AW_IMAGE_OFFSET + page->image_size <= size;
+}
+
+/*
+ * Page, gate and image at once, so that the gate comes to lie where it belongs: one
+ * mapping and one page fault instead of two.  NULL when that cannot be.
+ */
+static struct aw_page *map_around_gate(int fd, size_t size)
+{
+	char *at = (char *)AW_GATE_ADDRESS - AW_GATE_OFFSET;
+	struct aw_page *page;
+
+	if (!size || size > AW_AROUND_GATE)
+		return NULL;
+	page = map(at, size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE,
+		fd, 0);
+	if (page && (page != (void *)at || !is_session(page, size) ||
+			    atomic_load(&page->work) != AW_WORK_FAST)) {
+		aw_raw(__NR_munmap, page, size);
+		page = NULL;
+	}
+	return page;
 }
 
 /*
@@ -92,8 +127,12 @@ static struct aw_self *make_self(void)
  */
 static bool map_session(int fd, size_t size)
 {
-	struct aw_page *page;
+	struct aw_page *page = map_around_gate(fd, size);
 
+	if (page) {
+		atomic_store(&aw_session_page, page);
+		return true;
+	}
 	if (!size) {
 		page = map(NULL, AW_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
 		if (!page)
@@ -104,7 +143,7 @@ static bool map_session(int fd, size_t size)
 	page = map(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	if (!page)
 		return false;
-	if (page->magic != AW_PAGE_MAGIC || AW_IMAGE_OFFSET + page->image_size > size) {
+	if (!is_session(page, size)) {
 		aw_raw(__NR_munmap, page, size);
 		return false;
 	}
@@ -244,13 +283,13 @@ struct aw_scratch *aw_scratch_claim(struct aw_self *self)
 			return NULL;
 		if (atomic_compare_exchange_weak_explicit(&self->scratch_used, &used,
 			    used | 1u << i, memory_order_acquire, memory_order_relaxed))
-			return &scratches[i];
+			return &scratches_of(self)[i];
 	}
 }
 
 void aw_scratch_release(struct aw_self *self, struct aw_scratch *scratch)
 {
-	unsigned i = (unsigned)(scratch - scratches);
+	unsigned i = (unsigned)(scratch - scratches_of(self));
 
 	atomic_fetch_and_explicit(
 		&self->scratch_used, ~(1u << i), memory_order_release);
@@ -423,6 +462,7 @@ __attribute__((constructor)) static void on_load(void)
 {
 	int saved = *aw_errno();
 
-	aw_self();
+	if (aw_self())
+		aw_real(AW_FN_execve); /* what a child would look up, each anew */
 	*aw_errno() = saved;
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "preload/arch.h"
@@ -61,6 +62,44 @@ static char *interpreter(char *head)
 	return *head ? head : NULL;
 }
 
+/*
+ * What a file is by and when it was last changed, as one number; 0: not known.  A shell
+ * starts the same few programs again and again, each time from a new child, so what is
+ * known is kept in the ring, which parent and children share.
+ */
+static uint64_t identity_of(const char *path)
+{
+	struct stat st;
+	uint64_t id;
+
+	if (aw_work() != AW_WORK_FAST || aw_has_own_filter(aw_self_if_ready()) ||
+		aw_gated(__NR_newfstatat, AT_FDCWD, path, &st, 0) < 0)
+		return 0;
+	id = (uint64_t)st.st_ino * 0x9e3779b97f4a7c15u + (uint64_t)st.st_dev;
+	id = (id ^ id >> 29) * 0xbf58476d1ce4e5b9u + (uint64_t)st.st_ctim.tv_sec;
+	id = (id ^ id >> 32) * 0x94d049bb133111ebu + (uint64_t)st.st_ctim.tv_nsec;
+	return id ^ id >> 31;
+}
+
+static bool is_known_native(const char *path, uint64_t *ret_identity)
+{
+	struct aw_ring *ring = aw_ring_inherited();
+
+	*ret_identity = ring ? identity_of(path) : 0;
+	return *ret_identity &&
+	       atomic_load_explicit(&ring->native[*ret_identity % AW_RING_NATIVE],
+		       memory_order_relaxed) == *ret_identity;
+}
+
+static void remember_native(uint64_t identity)
+{
+	struct aw_ring *ring = aw_ring_inherited();
+
+	if (ring && identity)
+		atomic_store_explicit(&ring->native[identity % AW_RING_NATIVE],
+			identity, memory_order_relaxed);
+}
+
 /* A program of another architecture, whose loader would complain about our library. */
 static bool is_foreign(const char *path)
 {
@@ -68,13 +107,20 @@ static bool is_foreign(const char *path)
 	Elf64_Ehdr elf;
 
 	for (int depth = 0; depth < 4; depth++) {
-		size_t n = peek(path, head, sizeof(head));
+		uint64_t identity;
+		size_t n;
 		char *next;
 
+		if (is_known_native(path, &identity))
+			return false;
+		n = peek(path, head, sizeof(head));
 		if (n >= 20 && memcmp(head, ELFMAG, SELFMAG) == 0) {
 			memcpy(&elf, head, 20);
-			return elf.e_ident[EI_CLASS] != ELFCLASS64 ||
-			       elf.e_machine != OUR_MACHINE;
+			if (elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+				elf.e_machine != OUR_MACHINE)
+				return true;
+			remember_native(identity);
+			return false;
 		}
 		if (n < 3 || !(next = interpreter(head)))
 			return false;

@@ -31,6 +31,7 @@ struct process {
 	struct aw_who who;
 	struct ring_entry *rings; /* owned */
 	const char *exe_next; /* interned: what the exec under way should make of it */
+	bool exe_sure;	      /* and will, if it succeeds */
 	const char *exe_before; /* the last exec: what it was, in case it fails */
 	enum aw_shim_state shim_before;
 	bool exited;
@@ -246,7 +247,7 @@ bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
 {
 	struct process *p;
 	struct thread *t;
-	bool fresh = false;
+	bool fresh = false, looked;
 	int pidfd = -1;
 
 	pthread_mutex_lock(&tree->lock);
@@ -257,13 +258,14 @@ bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
 		p = by_pid(tree, t->pid);
 	if (!p)
 		p = meet(tree, tid, &pidfd, &fresh);
-	if (p && p->who.execing) {
+	looked = fresh && !tree->sees_execs;
+	if (p && p->who.execing && !tree->sees_execs) {
 		refresh_exe(tree, p);
-		p->who.fresh = p->who.exe != p->exe_next; /* both interned */
+		looked = true;
 	}
 	if (p) {
 		*ret = p->who;
-		p->who.fresh = false;
+		ret->exe_is_new = looked;
 	}
 	pthread_mutex_unlock(&tree->lock);
 	if (fresh && tree->born)
@@ -297,7 +299,7 @@ bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
 	} while (0)
 
 void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim,
-	const char *program)
+	const char *program, bool sure)
 {
 	struct process *p;
 
@@ -309,9 +311,30 @@ void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state 
 	}
 	if (p) {
 		p->exe_next = program ? intern(tree, program) : NULL;
+		p->exe_sure = sure && shim == AW_SHIM_EXPECTED;
 		p->who.execing = true;
 		p->who.shim = shim;
 	}
+	pthread_mutex_unlock(&tree->lock);
+}
+
+void aw_processes_arrived(
+	struct aw_processes *tree, struct aw_who *who, bool loads_shim)
+{
+	struct process *p;
+
+	pthread_mutex_lock(&tree->lock);
+	p = by_pid(tree, who->pid);
+	if (p && loads_shim && p->exe_sure && p->who.shim == AW_SHIM_EXPECTED) {
+		p->who.exe = p->exe_next;
+		p->who.execing = false;
+	} else if (p && p->who.execing) {
+		refresh_exe(tree, p);
+		who->fresh = p->who.exe != p->exe_next; /* both interned */
+	}
+	if (p)
+		who->exe = p->who.exe;
+	who->execing = false;
 	pthread_mutex_unlock(&tree->lock);
 }
 
@@ -361,8 +384,8 @@ void aw_processes_set_umask(struct aw_processes *tree, pid_t pid, int mask)
 	WITH_PROCESS(tree, pid, p_->who.own_umask = true; p_->who.umask = mask);
 }
 
-int aw_processes_add_ring(
-	struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size)
+int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
+	struct aw_ring *ring, uint32_t size)
 {
 	struct ring_entry *entry = calloc(1, sizeof(*entry));
 	int ret = -1;
@@ -370,9 +393,9 @@ int aw_processes_add_ring(
 	if (!entry)
 		return -1;
 	entry->reader = (struct aw_reader){.ring = ring, .size = size};
-	if (!tree->sees_execs) /* else the program is known by the exec */
-		WITH_PROCESS(tree, pid, refresh_exe(tree, p_));
-	WITH_PROCESS(tree, pid, entry->next = p_->rings; entry->exe = p_->who.exe;
+	if (!tree->sees_execs && !who->exe_is_new) /* else it is known by the exec */
+		WITH_PROCESS(tree, who->pid, refresh_exe(tree, p_));
+	WITH_PROCESS(tree, who->pid, entry->next = p_->rings; entry->exe = p_->who.exe;
 		     p_->rings = entry; p_->who.shim = AW_SHIM_READY;
 		     atomic_store(&ring->plain, p_->who.filtered); ret = 0);
 	if (ret < 0)
@@ -398,23 +421,31 @@ static void forget_threads(struct aw_processes *tree, pid_t pid)
 	}
 }
 
-/* Pids of all entries, so that the visit can run without the lock. */
-static pid_t *list_pids(struct aw_processes *tree, size_t *ret_count)
+struct visited {
+	pid_t pid;
+	bool exited;
+};
+
+/*
+ * All entries that matter, so that the visit can run without the lock.  Who ended has
+ * ended before any ring is read: what it wrote into its parent's comes before its end.
+ */
+static struct visited *list_visited(struct aw_processes *tree, size_t *ret_count)
 {
 	struct process *p, *next;
+	struct visited *list;
 	size_t n = 0;
-	pid_t *pids;
 
 	pthread_mutex_lock(&tree->lock);
-	pids = calloc(HASH_COUNT(tree->processes) + 1, sizeof(*pids));
+	list = calloc(HASH_COUNT(tree->processes) + 1, sizeof(*list));
 	HASH_ITER(hh, tree->processes, p, next)
 	{
-		if (pids && (p->rings || p->exited))
-			pids[n++] = p->who.pid;
+		if (list && (p->rings || p->exited))
+			list[n++] = (struct visited){p->who.pid, p->exited};
 	}
 	pthread_mutex_unlock(&tree->lock);
 	*ret_count = n;
-	return pids;
+	return list;
 }
 
 bool aw_processes_visit(
@@ -422,9 +453,9 @@ bool aw_processes_visit(
 {
 	bool busy = false;
 	size_t count;
-	AW_FREE pid_t *pids = list_pids(tree, &count);
+	AW_FREE struct visited *list = list_visited(tree, &count);
 
-	for (size_t i = 0; pids && i < count; i++) {
+	for (size_t i = 0; list && i < count; i++) {
 		struct process *p;
 		struct ring_entry *rings;
 		struct aw_who who;
@@ -432,8 +463,8 @@ bool aw_processes_visit(
 
 		/* entries are removed here alone, so p stays valid without the lock */
 		pthread_mutex_lock(&tree->lock);
-		p = by_pid(tree, pids[i]);
-		exited = p && p->exited;
+		p = by_pid(tree, list[i].pid);
+		exited = p && list[i].exited;
 		who = p ? p->who : (struct aw_who){.exe = "?"};
 		rings = p ? p->rings : NULL;
 		pthread_mutex_unlock(&tree->lock);

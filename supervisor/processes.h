@@ -37,6 +37,7 @@ struct aw_who {
 	bool own_umask;	  /* it, or an ancestor, has changed the umask */
 	bool own_folders; /* threads may have a umask and a folder of their own */
 	int umask;	  /* the last that it set itself, -1 when it set none */
+	bool exe_is_new;  /* exe has been looked up for this very copy */
 };
 
 struct aw_processes;
@@ -49,15 +50,29 @@ void aw_processes_free(struct aw_processes *tree);
 typedef void (*aw_processes_born)(void *ctx, const struct aw_who *who, int pidfd);
 void aw_processes_on_born(struct aw_processes *tree, aw_processes_born born, void *ctx);
 
-/* Who a thread or process is; makes an entry when it is new. False: it is gone. */
+/*
+ * Who a thread or process is; makes an entry when it is new. False: it is gone.  Where
+ * execs are seen, aw_processes_arrived() follows when one is under way.
+ */
 bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret);
 
 /* The entry of a process only if there is one. */
 bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret);
 
-/* It is about to become another program, whose path is program (NULL: not known). */
+/*
+ * It is about to become another program, whose path is program (NULL: not known); sure:
+ * so it will be called, since it is neither a script nor in another root.
+ */
 void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim,
-	const char *program);
+	const char *program, bool sure);
+
+/*
+ * Its first call after an exec was under way (who->execing): which program is it now?
+ * Fills that in.  loads_shim: this is the loader's open of the shim, so the exec has
+ * succeeded, and nothing need be looked up.
+ */
+void aw_processes_arrived(
+	struct aw_processes *tree, struct aw_who *who, bool loads_shim);
 
 /*
  * Did that exec fail after all? Then what was expected of the shim before holds again.
@@ -83,8 +98,8 @@ void aw_processes_set_umask(struct aw_processes *tree, pid_t pid, int mask);
 
 /* A ring of this process; several may exist, the tree owns them. */
 /* The ring's events are those of the program that it runs now. */
-int aw_processes_add_ring(
-	struct aw_processes *tree, pid_t pid, struct aw_ring *ring, uint32_t size);
+int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
+	struct aw_ring *ring, uint32_t size);
 
 /* It is gone: status as wait(2) has it, or -1. The entry stays until its rings are
  * read. */

@@ -70,6 +70,7 @@ static void inspect(const char *path, struct aw_program *ret, int depth)
 	if (n > 2 && head.text[0] == '#' && head.text[1] == '!') {
 		char *next = interpreter(head.text);
 
+		ret->script = true;
 		if (next && depth < 5)
 			inspect(next, ret, depth + 1);
 		return;

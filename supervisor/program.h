@@ -16,6 +16,7 @@ enum aw_program_kind {
 
 struct aw_program {
 	enum aw_program_kind kind; /* of the interpreter, for a script */
+	bool script;		   /* the kernel runs its interpreter */
 	bool privileged; /* set-id bits or file capabilities: loaders ignore LD_PRELOAD
 			  */
 };

@@ -26,7 +26,7 @@
 
 enum { NOTIFY_THREADS = 3, GRACE_MS = 2000 };
 
-/* What the loop waits for; pidfds have the pid in the upper half. */
+/* What the loop waits for. */
 enum { WAIT_SIGNALS = 1, WAIT_NEWS, WAIT_CONTROL };
 
 struct service {
@@ -36,10 +36,10 @@ struct service {
 	struct aw_drain *drain;
 	struct aw_socket_service *sockets;
 	struct aw_control *control;
-	int news, signals;
+	int loop, news, signals;
 	pid_t command, waited; /* waited: our child whose end is the command's */
 	bool stopped;	       /* behind a wall: seen to be */
-	int command_pidfd;     /* behind a wall, once it has ended; else -1 */
+	int command_pidfd;     /* behind a wall; else -1 */
 	int status;	       /* for run, -1 while the command runs */
 	bool orphans;	       /* waitpid still has children to wait for */
 	bool stopping;
@@ -139,7 +139,7 @@ static void on_news(struct service *s)
 	char text[512];
 
 	if (n == 0) { /* the front was killed: audit goes on, enforce does not */
-		epoll_ctl(s->watch.pidfds, EPOLL_CTL_DEL, s->news, NULL);
+		epoll_ctl(s->loop, EPOLL_CTL_DEL, s->news, NULL);
 		if (s->watch.enforce && s->status < 0)
 			stop(s, SIGKILL);
 	}
@@ -190,25 +190,10 @@ static void reap(struct service *s)
 	s->orphans = !(pid < 0 && errno == ECHILD);
 }
 
-static void on_pidfd(struct service *s, uint64_t data)
-{
-	int pidfd = (int)(uint32_t)data;
-	pid_t pid = (pid_t)(data >> 32);
-
-	if (pid == s->command && s->waited != s->command && s->status < 0) {
-		epoll_ctl(s->watch.pidfds, EPOLL_CTL_DEL, pidfd, NULL);
-		s->command_pidfd = pidfd;
-		return;
-	}
-	aw_processes_exited(s->watch.tree, pid, aw_pidfd_status(pidfd));
-	epoll_ctl(s->watch.pidfds, EPOLL_CTL_DEL, pidfd, NULL);
-	close(pidfd);
-}
-
 static void wait_once(struct service *s, int timeout)
 {
-	struct epoll_event events[64];
-	int n = epoll_wait(s->watch.pidfds, events, 64, timeout);
+	struct epoll_event events[8];
+	int n = epoll_wait(s->loop, events, 8, timeout);
 
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.u64 == WAIT_SIGNALS)
@@ -217,8 +202,6 @@ static void wait_once(struct service *s, int timeout)
 			on_news(s);
 		else if (events[i].data.u64 == WAIT_CONTROL)
 			aw_control_accept_one(s->control, on_control, s);
-		else
-			on_pidfd(s, events[i].data.u64);
 	}
 }
 
@@ -338,7 +321,7 @@ static int add_to_loop(struct service *s, int fd, uint64_t what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.u64 = what};
 
-	return epoll_ctl(s->watch.pidfds, EPOLL_CTL_ADD, fd, &event);
+	return epoll_ctl(s->loop, EPOLL_CTL_ADD, fd, &event);
 }
 
 static int set_up_watch(struct service *s, struct aw_error *err)
@@ -363,9 +346,11 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	snprintf(w->shim, sizeof(w->shim), "%s", run->shim ? run->shim : "");
 	pthread_mutex_init(&w->log_lock, NULL);
 	pthread_mutex_init(&w->spare_lock, NULL);
+	w->spares_wanted = AW_SPARE_LEAST;
 	w->pidfds = epoll_create1(EPOLL_CLOEXEC);
+	s->loop = epoll_create1(EPOLL_CLOEXEC);
 	w->tree = aw_processes_new(run->engine != AW_PRELOAD);
-	if (w->pidfds < 0 || !w->tree)
+	if (w->pidfds < 0 || s->loop < 0 || !w->tree)
 		return aw_fail(err, ENOMEM, "starting the supervisor");
 	aw_processes_on_born(w->tree, aw_watch_born, w);
 	return aw_log_open(run->log_fd, run->session->id, &w->log, err);
@@ -448,6 +433,10 @@ static int start(struct service *s, struct aw_error *err)
 		return AW_RUN_FAILED;
 	s->command = launched.command;
 	s->waited = launched.pid;
+	if (s->waited != s->command) {
+		s->watch.late = s->command;
+		s->command_pidfd = aw_pidfd_open(s->command);
+	}
 	if (s->sockets && aw_socket_service_start(s->sockets, err) < 0)
 		return AW_RUN_FAILED;
 	s->watch.listener = launched.listener;

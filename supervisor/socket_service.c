@@ -26,6 +26,8 @@
 #include "supervisor/program.h"
 #include "supervisor/run.h"
 
+enum { PATIENCE_MS = 1000 };
+
 struct aw_socket_service {
 	struct aw_watch *watch;
 	pthread_t thread;
@@ -43,13 +45,17 @@ struct question {
 	struct aw_who who;
 };
 
+/* What has come already is read at once, and else awaited for a second. */
 static bool read_all(int fd, void *to, size_t len)
 {
+	struct pollfd more = {.fd = fd, .events = POLLIN};
 	char *at = to;
 
 	while (len) {
-		ssize_t n = recv(fd, at, len, 0);
+		ssize_t n = recv(fd, at, len, MSG_DONTWAIT);
 
+		if (n < 0 && errno == EAGAIN && poll(&more, 1, PATIENCE_MS) > 0)
+			continue;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -107,7 +113,7 @@ static void reply(
 		control.align.cmsg_len = CMSG_LEN(size);
 		memcpy(CMSG_DATA(&control.align), fds, size);
 	}
-	sendmsg(fd, &msg, MSG_NOSIGNAL);
+	sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT); /* there is room for it */
 }
 
 static void greet(struct aw_watch *watch, int fd, const struct question *q)
@@ -220,7 +226,7 @@ static void judge(struct aw_watch *watch, int fd, const struct question *q)
 	}
 	aw_watch_log(watch, &event);
 	if (q->head.type == AW_WIRE_EXEC && !answer.refuse)
-		aw_processes_exec(watch->tree, q->who.pid, AW_SHIM_NONE, NULL);
+		aw_processes_exec(watch->tree, q->who.pid, AW_SHIM_NONE, NULL, false);
 	free((void *)event.argv);
 	reply(fd, &answer, NULL, 0);
 }
@@ -255,21 +261,15 @@ static void serve_one(struct aw_socket_service *service, int fd)
 static void *serve(void *arg)
 {
 	struct aw_socket_service *service = arg;
-	const struct timeval second = {.tv_sec = 1};
 
 	prctl(PR_SET_NAME, "aw-socket");
 	while (!atomic_load(&service->ending)) {
-		struct pollfd wait = {.fd = service->fd, .events = POLLIN};
-		AW_CLOSE int fd = -1;
+		AW_CLOSE int fd = accept4(service->fd, NULL, NULL, SOCK_CLOEXEC);
 
-		if (poll(&wait, 1, 100) <= 0)
-			continue;
-		fd = accept4(service->fd, NULL, NULL, SOCK_CLOEXEC);
-		if (fd < 0)
-			continue;
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
-		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
-		serve_one(service, fd);
+		if (fd >= 0)
+			serve_one(service, fd);
+		else if (!atomic_load(&service->ending))
+			usleep(1000); /* no descriptor left: who asks waits */
 	}
 	return NULL;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/pidfd.h"
 #include "supervisor/say.h"
 
 const char *aw_engine_name(enum aw_engine engine)
@@ -153,13 +154,34 @@ void aw_watch_born(void *ctx, const struct aw_who *who, int pidfd)
 		close(pidfd);
 }
 
+void aw_watch_ends(struct aw_watch *watch)
+{
+	struct epoll_event events[64];
+	int n;
+
+	do {
+		n = epoll_wait(watch->pidfds, events, 64, 0);
+		for (int i = 0; i < n; i++) {
+			int pidfd = (int)(uint32_t)events[i].data.u64;
+			pid_t pid = (pid_t)(events[i].data.u64 >> 32);
+
+			if (pid != watch->late)
+				aw_processes_exited(
+					watch->tree, pid, aw_pidfd_status(pidfd));
+			close(pidfd); /* the only one: epoll forgets it too */
+		}
+	} while (n == 64);
+}
+
 static bool take_spare(struct aw_watch *watch, struct aw_ring **ret_ring, int *ret_fd)
 {
 	bool found;
 
 	pthread_mutex_lock(&watch->spare_lock);
 	found = watch->spares > 0;
-	if (found) {
+	if (!found && watch->spares_wanted < AW_SPARE_MOST) {
+		watch->spares_wanted *= 2;
+	} else if (found) {
 		watch->spares--;
 		*ret_ring = watch->spare[watch->spares].ring;
 		*ret_fd = watch->spare[watch->spares].fd;
@@ -173,10 +195,10 @@ bool aw_watch_stock(struct aw_watch *watch)
 	struct aw_spare fresh;
 	bool made = false, room = true;
 
-	while (room && watch->spares < AW_SPARE_RINGS &&
+	while (room && watch->spares < watch->spares_wanted &&
 		aw_ring_create(AW_RING_SMALL, 0, &fresh.ring, &fresh.fd, NULL) == 0) {
 		pthread_mutex_lock(&watch->spare_lock);
-		room = watch->spares < AW_SPARE_RINGS;
+		room = watch->spares < AW_SPARE_MOST;
 		if (room)
 			watch->spare[watch->spares++] = fresh;
 		pthread_mutex_unlock(&watch->spare_lock);
@@ -209,7 +231,7 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 		return -1;
 	}
 	ring->owner = who->pid;
-	if (aw_processes_add_ring(watch->tree, who->pid, ring, size) < 0) {
+	if (aw_processes_add_ring(watch->tree, who, ring, size) < 0) {
 		aw_ring_unmap(ring, size);
 		close(*ret_fd);
 		return -1;

@@ -21,15 +21,16 @@
 
 enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
 
-enum { AW_SPARE_RINGS = 4 };
+enum { AW_SPARE_LEAST = 4, AW_SPARE_MOST = 32 };
 
 struct aw_watch {
 	enum aw_engine engine;
 	bool enforce, hides, ask, quiet;
-	bool no_new_privs;		       /* the filter needed it */
-	bool own_pids;			       /* the wall made a pid namespace */
-	bool holds;			       /* allowed calls are done on behalf */
-	pid_t self, front;		       /* ours, which nobody may touch */
+	bool no_new_privs; /* the filter needed it */
+	bool own_pids;	   /* the wall made a pid namespace */
+	bool holds;	   /* allowed calls are done on behalf */
+	pid_t self, front; /* ours, which nobody may touch */
+	pid_t late; /* behind a wall: its end is told by the wall's program; or 0 */
 	const struct aw_strength_facts *facts; /* of the session's start */
 	const char *strength_kernel;	       /* of calls that could not be judged */
 	const struct aw_image *_Atomic image;
@@ -37,7 +38,8 @@ struct aw_watch {
 	char shim[1024]; /* the library's path, "" without one */
 	struct aw_processes *tree;
 	int listener; /* seccomp, -1 without */
-	int pidfds;   /* epoll of the service loop: one pidfd a process */
+	int pidfds;   /* epoll, one pidfd a process; looked at by the drain thread */
+	_Atomic uint32_t receiving; /* futex: 1 while a thread waits for a call */
 
 	pthread_mutex_t log_lock;
 	struct aw_log *log;
@@ -48,9 +50,9 @@ struct aw_watch {
 	struct aw_spare { /* small rings made ahead, so that a hello need not wait */
 		struct aw_ring *ring;
 		int fd;
-	} spare[AW_SPARE_RINGS];
-	unsigned spares;
-	_Atomic int settle; /* generation bumps still to come */
+	} spare[AW_SPARE_MOST];
+	unsigned spares, spares_wanted; /* more are wanted once there was none */
+	_Atomic int settle;		/* generation bumps still to come */
 };
 
 const char *aw_engine_name(enum aw_engine engine);
@@ -82,6 +84,9 @@ void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 
 /* A process was seen for the first time: watch for its end. */
 void aw_watch_born(void *watch, const struct aw_who *who, int pidfd);
+
+/* Mark the processes that have ended since the last look. */
+void aw_watch_ends(struct aw_watch *watch);
 
 /* The shim said hello: a ring for it. *ret_fd is owned by the caller. */
 int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,

@@ -16,9 +16,10 @@
 
 #include "policy/calls.h"
 #include "supervisor/audit/address.h"
+#include "supervisor/kernel/notify.h"
 
 enum {
-	SLEEP_LEAST_US = 500,
+	SLEEP_LEAST_US = 10000, /* each waking costs the watched programs time */
 	SLEEP_MOST_US = 20000,
 	PATIENCE_NS = 20000000, /* for the result of a call under way */
 	HOLE_NS = 2000000000,	/* for a reservation that is never committed */
@@ -94,7 +95,7 @@ static void exec_event(
 	if (t->err)
 		return;
 	event->kind = AW_EV_EXEC;
-	aw_processes_exec(drain->watch->tree, who->pid, AW_SHIM_NONE, NULL);
+	aw_processes_exec(drain->watch->tree, who->pid, AW_SHIM_NONE, NULL, false);
 }
 
 static bool sane(const struct aw_record *head)
@@ -104,8 +105,10 @@ static bool sane(const struct aw_record *head)
 	       head->address_len <= sizeof(struct sockaddr_storage);
 }
 
-/* A record carries the pid of a child that shares its parent's memory; believe only
- * that. */
+/*
+ * A record carries the pid of a child that shares its parent's memory, or has not said
+ * hello yet; believe only that.  Such a child runs its parent's program.
+ */
 static struct aw_who signer(
 	struct aw_drain *drain, const struct aw_who *owner, int32_t claimed)
 {
@@ -114,8 +117,10 @@ static struct aw_who signer(
 	if (claimed == owner->pid)
 		return *owner;
 	if (aw_processes_peek(drain->watch->tree, claimed, &who) &&
-		who.ppid == owner->pid)
+		who.ppid == owner->pid) {
+		who.exe = owner->exe;
 		return who;
+	}
 	who = *owner;
 	who.pid = claimed;
 	who.ppid = owner->pid;
@@ -239,8 +244,10 @@ static bool pass(struct aw_drain *drain)
 	bool busy;
 
 	drain->now = aw_watch_now();
+	aw_watch_ends(drain->watch);
 	busy = aw_processes_visit(drain->watch->tree, &visitor);
 	aw_watch_settle(drain->watch);
+	aw_notify_relieve(drain->watch);
 	aw_watch_flush(drain->watch);
 	if (drain->watch->shim[0] && !atomic_load(&drain->finish))
 		aw_watch_stock(drain->watch);

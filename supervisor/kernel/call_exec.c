@@ -166,5 +166,7 @@ void aw_call_exec(struct aw_notified *call)
 	if (program.privileged && !call->watch->no_new_privs)
 		aw_processes_set_rights(call->watch->tree, call->target.who.pid);
 	aw_processes_exec(call->watch->tree, call->target.who.pid,
-		expectation(call, &program), call->path);
+		expectation(call, &program), call->path,
+		program.kind == AW_PROGRAM_DYNAMIC && !program.script &&
+			call->target.who.plain_root && !call->watch->holds);
 }

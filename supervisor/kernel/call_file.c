@@ -167,6 +167,18 @@ static bool on_hello(struct aw_notified *call)
 	return true;
 }
 
+static bool is_shim_open(const struct aw_notified *call)
+{
+	return call->watch->shim[0] && strcmp(call->raw, call->watch->shim) == 0;
+}
+
+/* The first open after an exec. */
+static void arrive(struct aw_notified *call, bool loads_shim)
+{
+	if (call->target.who.execing || loads_shim)
+		aw_processes_arrived(call->watch->tree, &call->target.who, loads_shim);
+}
+
 /* ld.so opens the shim: note it; where the file cannot be reached, hand it over. */
 static void on_shim_open(struct aw_notified *call)
 {
@@ -202,7 +214,7 @@ static void on_lost_shim(struct aw_notified *call)
 
 static void watch_for_shim(struct aw_notified *call)
 {
-	if (strcmp(call->raw, call->watch->shim) == 0)
+	if (is_shim_open(call))
 		on_shim_open(call);
 	else if (call->target.who.shim == AW_SHIM_EXPECTED &&
 		 strcmp(call->raw, "/etc/ld.so.preload") != 0 &&
@@ -364,10 +376,12 @@ void aw_call_file(struct aw_notified *call)
 	} else if (!aw_call_path(call, dir_of(call, row->dir), call->args[row->path],
 			   aw_call_follows(call, flags), call->raw, call->path,
 			   &event->path, &event->raw, &looked_up)) {
+		arrive(call, false);
 		aw_call_unreadable(call, looked_up ? looked_up : EFAULT);
 		return;
 	}
 	if (row->effect == AW_FX_OPEN) {
+		arrive(call, is_shim_open(call));
 		if (on_hello(call))
 			return;
 		if (call->watch->shim[0])

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
@@ -125,6 +126,9 @@ static bool identify(struct aw_notified *call, const struct seccomp_data *data)
 
 static void deal_with(struct aw_notified *call)
 {
+	/* an open tells by its path whether the loader makes it */
+	if (call->target.who.execing && call->row->effect != AW_FX_OPEN)
+		aw_processes_arrived(call->watch->tree, &call->target.who, false);
 	switch ((enum aw_effect)call->row->effect) {
 	case AW_FX_EXEC:
 		aw_call_exec(call);
@@ -187,6 +191,17 @@ static void log_call(struct aw_notified *call)
 	aw_watch_log(call->watch, event);
 }
 
+/* Enforce: after an exec it is checked what the process has really become. */
+static bool arrives_well(struct aw_notified *call)
+{
+	struct aw_who *who = &call->target.who;
+
+	if (!call->watch->holds || !who->execing)
+		return true;
+	aw_processes_arrived(call->watch->tree, who, false);
+	return !who->fresh || aw_call_verify(call);
+}
+
 static void handle(struct aw_notified *call, const struct seccomp_notif *request)
 {
 	struct aw_watch *watch = call->watch;
@@ -196,7 +211,7 @@ static void handle(struct aw_notified *call, const struct seccomp_notif *request
 	if (!aw_processes_find(watch->tree, call->target.tid, &call->target.who) ||
 		!identify(call, &request->data))
 		call->silent = true;
-	else if (!call->target.who.fresh || aw_call_verify(call))
+	else if (arrives_well(call))
 		deal_with(call);
 	if (call->moves) {
 		aw_shared_moved(atomic_load(&watch->shared));
@@ -217,6 +232,38 @@ static bool is_over(int listener)
 	return poll(&fd, 1, 0) > 0 && fd.revents & POLLHUP;
 }
 
+static void wake(struct aw_watch *watch, int count)
+{
+	syscall(SYS_futex, &watch->receiving, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+void aw_notify_relieve(struct aw_watch *watch)
+{
+	if (watch->listener >= 0 && !atomic_load(&watch->receiving))
+		wake(watch, 1);
+}
+
+/* False: another thread waits for calls, or did until now. */
+static bool take_turn(struct aw_watch *watch)
+{
+	uint32_t nobody = 0;
+
+	if (atomic_compare_exchange_strong(&watch->receiving, &nobody, 1))
+		return true;
+	syscall(SYS_futex, &watch->receiving, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+	return false;
+}
+
+/* The turn is free; who has a call now comes back for it, unless more are waiting. */
+static void leave_turn(struct aw_watch *watch, bool received)
+{
+	struct pollfd more = {.fd = watch->listener, .events = POLLIN};
+
+	atomic_store(&watch->receiving, 0);
+	if (!received || (poll(&more, 1, 0) > 0 && more.revents & POLLIN))
+		wake(watch, 1);
+}
+
 /* One call after the other until the session ends. */
 static void serve_calls(
 	struct aw_notified *call, struct seccomp_notif *request, size_t size)
@@ -224,10 +271,19 @@ static void serve_calls(
 	struct aw_watch *watch = call->watch;
 
 	while (!atomic_load(&watch->ending)) {
+		bool received;
+		int code;
+
+		if (!take_turn(watch))
+			continue;
 		memset(request, 0, size);
-		if (ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_RECV, request) == 0)
+		received =
+			ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_RECV, request) == 0;
+		code = errno;
+		leave_turn(watch, received);
+		if (received)
 			handle(call, request);
-		else if (errno == ENOENT ? is_over(watch->listener) : errno != EINTR)
+		else if (code == ENOENT ? is_over(watch->listener) : code != EINTR)
 			break;
 	}
 }

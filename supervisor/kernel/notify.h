@@ -18,6 +18,13 @@ struct aw_notify;
 int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **ret,
 	struct aw_error *err);
 
+/*
+ * One thread at a time waits for calls, since the kernel wakes all that do.  It wakes
+ * another one when there are more calls.  Now and then this has to be called, for the
+ * case that it is held up by the call it has: a file system may wait for the target.
+ */
+void aw_notify_relieve(struct aw_watch *watch);
+
 /* Stop the threads; NULL is fine. Calls that come later wait for whoever holds the
  * listener. */
 void aw_notify_stop(struct aw_notify *notify);

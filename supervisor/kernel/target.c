@@ -85,13 +85,24 @@ enum {
 	ALL_MAX = 6 * 1024 *
 		  1024, /* three quarters of the stack limit that ARG_MAX is from */
 	POINTERS = 512,
+	FEW_POINTERS = 32, /* mostly enough, and mostly on one page */
 };
+
+/* To the end of the page, since each page costs time, unless that is near. */
+static size_t window_from(uint64_t address)
+{
+	size_t len = 4096 - (address & 4095);
+
+	return len >= 512 ? len : len + 4096;
+}
 
 /* The string at address if the window holds all of it; else the window moves there. */
 static ssize_t in_window(const struct aw_target *target, struct window *w,
 	uint64_t address, const char **ret)
 {
-	for (int again = 0; again < 2; again++) {
+	const size_t lens[] = {window_from(address), WINDOW};
+
+	for (int again = 0; again < 3; again++) {
 		if (address >= w->start && address < w->start + w->len) {
 			const char *at = w->bytes + (address - w->start);
 			const char *end =
@@ -102,8 +113,9 @@ static ssize_t in_window(const struct aw_target *target, struct window *w,
 				return end - at;
 			}
 		}
-		ssize_t n =
-			again ? 0 : read_some(target->tid, address, w->bytes, WINDOW);
+		ssize_t n = again == 2 ? 0
+				       : read_some(target->tid, address, w->bytes,
+						 lens[again]);
 
 		w->start = address;
 		w->len = n > 0 ? (size_t)n : 0;
@@ -174,15 +186,15 @@ static bool append(struct vector_reader *r, uint64_t address)
 	return true;
 }
 
-/* As many pointers as can be read from here, at most POINTERS. */
-static size_t read_pointers(
-	const struct aw_target *target, uint64_t address, unsigned word, uint64_t *ret)
+/* As many pointers as can be read from here, at most most (and POINTERS). */
+static size_t read_pointers(const struct aw_target *target, uint64_t address,
+	unsigned word, size_t most, uint64_t *ret)
 {
 	union {
 		uint64_t wide[POINTERS];
 		uint32_t narrow[POINTERS];
 	} raw;
-	ssize_t n = read_some(target->tid, address, &raw, (size_t)word * POINTERS);
+	ssize_t n = read_some(target->tid, address, &raw, (size_t)word * most);
 
 	if (n <= 0)
 		return 0;
@@ -197,11 +209,12 @@ void aw_target_vector(const struct aw_target *target, uint64_t address, unsigned
 	struct vector_reader r = {.target = target, .v = ret};
 	AW_FREE char *bytes = malloc(WINDOW);
 	uint64_t pointers[POINTERS];
+	size_t most = FEW_POINTERS;
 
 	*ret = (struct aw_vector){.text = NULL};
 	r.window.bytes = bytes;
 	while (address && bytes) {
-		size_t n = read_pointers(target, address, word, pointers);
+		size_t n = read_pointers(target, address, word, most, pointers);
 
 		for (size_t i = 0; i < n; i++) {
 			if (!pointers[i])
@@ -216,6 +229,7 @@ void aw_target_vector(const struct aw_target *target, uint64_t address, unsigned
 			return;
 		}
 		address += n * word;
+		most = POINTERS;
 	}
 }
 

@@ -109,6 +109,14 @@ ok 'every call has its verdict, strength, source' jq -es \
 ok 'the read is there' jq -es --arg p "$tmp/secret" 'any(.[]; .event == "call" and .action == "read" and .path == $p and .verdict == "allow")' "$tmp/log"
 ok 'start, exec, exit and summary are there' jq -es '[.[].event] as $e | all("start", "exec", "exit", "summary"; . as $x | $e | index($x))' "$tmp/log"
 ok 'the exec has its whole vector' jq -es --arg p "$tmp/secret" 'any(.[]; .argv == ["cat", $p])' "$tmp/log"
+# A forked child of the engine preload executes without a hello: one for each program that stays.
+"$aw" run --quiet --engine preload --log "$tmp/children" -- sh -c '(sh -c "cat /dev/null; exit 3"; cat script); cat script' >/dev/null
+ok 'engine preload: an exec is logged under its own pid, as what its parent was' jq -es \
+	'[.[] | select(.event == "exec")] | length == 4 and ([.[].pid] | unique | length == 4) and all(.[]; .exe | test("sh$"))' "$tmp/children"
+ok 'engine preload: a grandchild has its own parent' jq -es \
+	'[.[] | select(.event == "exec")] as $e | ($e | map(select(.path | test("sh$")))[0]) as $sh | ($e | map(select(.argv == ["cat", "/dev/null"]))[0]) as $cat | $cat.ppid == $sh.pid and ($sh.ppid | IN($e[].ppid)) and $sh.ppid != (map(select(.event == "start"))[0].pid)' "$tmp/children"
+ok 'engine preload: an exec comes before its end' jq -es \
+	'. as $all | all(.[] | select(.event == "exec"); . as $x | all($all[] | select(.event == "exit" and .pid == $x.pid); .seq > $x.seq))' "$tmp/children"
 is 0 'exit carries the status' "$(jq -r 'select(.event == "exit") | .status' "$tmp/log" | tail -n 1)"
 "$aw" run --quiet --log - -- echo hello >"$tmp/out" 2>"$tmp/err"
 is 1 '--log -: the command'"'"'s own output is still on stdout' "$(grep -c '^hello$' "$tmp/out")"

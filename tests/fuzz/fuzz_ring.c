@@ -28,7 +28,8 @@ static void must_be_inside(const void *part, size_t len)
 
 static void must_be_sane(void)
 {
-	if (taken.state != AW_REC_PENDING && taken.state != AW_REC_DONE)
+	if (taken.state != AW_REC_PENDING && taken.state != AW_REC_DONE &&
+		taken.state != AW_REC_FINAL)
 		abort();
 	must_be_inside(taken.path, taken.head.path_len);
 	must_be_inside(taken.path2, taken.head.path2_len);

@@ -137,6 +137,10 @@ static void results_are_waited_for(void)
 	aw_ring_result(&two, AW_REC_DONE, EPERM);
 	ok(aw_ring_take(&reader, false, false, &taken) == AW_TAKE_EMPTY,
 		"a result that is late does no harm");
+	put(ring, "/final", AW_REC_FINAL, NULL);
+	ok(aw_ring_take(&reader, true, false, &taken) == AW_TAKE_RECORD &&
+			taken.state == AW_REC_FINAL,
+		"a record that no result will come for is not waited for");
 	put(ring, "/void", AW_REC_PENDING, &one);
 	put(ring, "/next", AW_REC_DONE, NULL);
 	aw_ring_result(&one, AW_REC_VOID, 0);

@@ -7,23 +7,23 @@
 #include "policy/image_layout.h"
 
 static const struct {
-	enum aw_rule_section section;
 	const char *name;
+	enum aw_rule_section section;
 	enum aw_verdict strictest;
 } lists[AW_LISTS] = {
-	[AW_LIST_HIDE] = {AW_RULE_FILES, "hide", AW_HIDE},
-	[AW_LIST_DENY] = {AW_RULE_FILES, "deny", AW_DENY},
-	[AW_LIST_DENY_WRITE] = {AW_RULE_FILES, "deny_write", AW_DENY},
-	[AW_LIST_ASK] = {AW_RULE_FILES, "ask", AW_ASK},
-	[AW_LIST_WRITE] = {AW_RULE_FILES, "write", AW_ALLOW},
-	[AW_LIST_READ] = {AW_RULE_FILES, "read", AW_ALLOW},
-	[AW_LIST_EXEC_DENY] = {AW_RULE_EXEC, "deny", AW_DENY},
-	[AW_LIST_EXEC_ASK] = {AW_RULE_EXEC, "ask", AW_ASK},
-	[AW_LIST_EXEC_ALLOW] = {AW_RULE_EXEC, "allow", AW_ALLOW},
-	[AW_LIST_NET_DENY] = {AW_RULE_NETWORK, "deny", AW_DENY},
-	[AW_LIST_NET_ASK] = {AW_RULE_NETWORK, "ask", AW_ASK},
-	[AW_LIST_NET_ALLOW] = {AW_RULE_NETWORK, "allow", AW_ALLOW},
-	[AW_LIST_NET_LISTEN] = {AW_RULE_NETWORK, "listen", AW_ALLOW},
+	[AW_LIST_HIDE] = {"hide", AW_RULE_FILES, AW_HIDE},
+	[AW_LIST_DENY] = {"deny", AW_RULE_FILES, AW_DENY},
+	[AW_LIST_DENY_WRITE] = {"deny_write", AW_RULE_FILES, AW_DENY},
+	[AW_LIST_ASK] = {"ask", AW_RULE_FILES, AW_ASK},
+	[AW_LIST_WRITE] = {"write", AW_RULE_FILES, AW_ALLOW},
+	[AW_LIST_READ] = {"read", AW_RULE_FILES, AW_ALLOW},
+	[AW_LIST_EXEC_DENY] = {"deny", AW_RULE_EXEC, AW_DENY},
+	[AW_LIST_EXEC_ASK] = {"ask", AW_RULE_EXEC, AW_ASK},
+	[AW_LIST_EXEC_ALLOW] = {"allow", AW_RULE_EXEC, AW_ALLOW},
+	[AW_LIST_NET_DENY] = {"deny", AW_RULE_NETWORK, AW_DENY},
+	[AW_LIST_NET_ASK] = {"ask", AW_RULE_NETWORK, AW_ASK},
+	[AW_LIST_NET_ALLOW] = {"allow", AW_RULE_NETWORK, AW_ALLOW},
+	[AW_LIST_NET_LISTEN] = {"listen", AW_RULE_NETWORK, AW_ALLOW},
 };
 
 static bool is_literal(const char *pattern, size_t len)

@@ -37,12 +37,13 @@ static int narrow_bounding_set(uint64_t keep)
  */
 static int narrow_future(uint64_t keep)
 {
-	if (narrow_bounding_set(keep) < 0)
-		return errno == EPERM ? prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) : -1;
-	return prctl(PR_SET_SECUREBITS,
-		prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) | SECBIT_NO_CAP_AMBIENT_RAISE |
-			SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
-		0, 0, 0);
+	int bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) | SECBIT_NO_CAP_AMBIENT_RAISE |
+		   SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+
+	if (narrow_bounding_set(keep) == 0 &&
+		prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) == 0)
+		return 0;
+	return errno == EPERM ? prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) : -1;
 }
 
 int aw_enter_drop(uint64_t keep)

@@ -69,8 +69,8 @@ static void exec_held(const struct aw_strength_facts *facts,
 	static const struct aw_held unread = {AW_BY_SUPERVISOR,
 		"the supervisor, which does not let the file be read either"};
 	struct aw_refused refused = {.action = AW_EXEC,
-		.path = about->literal ? about->path : "/",
-		.path_len = about->literal ? about->path_len : 1,
+		.path = about->literal ? about->path : NULL,
+		.path_len = about->literal ? about->path_len : 0,
 		.rule = rule};
 
 	aw_strength_of(facts, &refused, ret);

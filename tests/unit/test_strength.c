@@ -184,12 +184,15 @@ static void rules_have_the_weakest_of_what_they_refuse(void)
 	struct aw_held held;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		for (unsigned s = 0; s < SESSIONS; s++)
-			ok(aw_strength_of_rule(
-				   &facts[s], rule_with(cases[i].text), &held) &&
-					held.strength == cases[i].want[s],
+		for (unsigned s = 0; s < SESSIONS; s++) {
+			bool found = aw_strength_of_rule(
+				&facts[s], rule_with(cases[i].text), &held);
+
+			ok(found && held.strength == cases[i].want[s],
 				"rule %s, %s: %s (%s)", cases[i].text, session_names[s],
-				aw_strength_name(held.strength), held.by);
+				found ? aw_strength_name(held.strength) : "none",
+				found ? held.by : "");
+		}
 	ok(!aw_strength_of_rule(&facts[0], rule_with("/repo"), &held) &&
 			!aw_strength_of_rule(&facts[0], rule_with("!/s/ok"), &held) &&
 			!aw_strength_of_rule(&facts[0], 1000, &held),
@@ -202,11 +205,13 @@ static void defaults_have_one_too(void)
 	struct aw_held held;
 	const char *name;
 
-	for (unsigned s = 0; s < SESSIONS; s++)
-		ok(aw_strength_of_default(&facts[s], 0, &name, &held) && name &&
-				held.strength == files[s],
+	for (unsigned s = 0; s < SESSIONS; s++) {
+		bool found = aw_strength_of_default(&facts[s], 0, &name, &held);
+
+		ok(found && name && held.strength == files[s],
 			"the default for files, %s: %s", session_names[s],
-			aw_strength_name(held.strength));
+			found ? aw_strength_name(held.strength) : "none");
+	}
 	ok(aw_strength_of_default(&facts[BARE], 1, &name, &held) && !name,
 		"one that admits everything has none");
 	ok(!aw_strength_of_default(&facts[BARE], 4, &name, &held), "there are no more");

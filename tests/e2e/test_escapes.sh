@@ -25,5 +25,6 @@ else
 	engines=hybrid
 fi
 relay '' < <("$escapes/run" --same --users "$users" --builds "$builds" --engines "$engines" 2>&1)
+relay '' < <("$escapes/run" --loosen --users "$users" --engines "$engines" 2>&1)
 relay '' < <("$escapes/run" --users "$users" --builds "$builds" --engines "$engines" --tries "$tries" 2>&1)
 done_testing

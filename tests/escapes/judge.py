@@ -54,7 +54,7 @@ class Run:
         key = (attempt.name, denied)
         return (key in self.leaked or key in self.changed or key in self.stage.servers.seen
                 or key in self.stage.servers.bound or (denied and self.hurt(attempt.name))
-                or (denied and "t" in attempt.kind and "injected" in self.output))
+                or (denied and f"'injected\\n' after {attempt.name}\n" in self.output))
 
     def hurt(self, name):
         return name in self.stage.harmed or (name == "kill_all" and self.stage.hurt(name))

@@ -18,6 +18,8 @@ import fcntl
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from judge import Expected, Run  # noqa: E402
 from stage import Stage  # noqa: E402
+import basics  # noqa: E402
+import loosen  # noqa: E402
 import same  # noqa: E402
 import table  # noqa: E402
 
@@ -58,6 +60,15 @@ def command(stage, config, session, log):
             "--session", session, "--log", log, "--"]
 
 
+def take(fd):
+    try:
+        return os.read(fd, 65536).decode(errors="replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+
+
 def on_terminal(argv, stage, env):
     """Run with a terminal of its own; its output, and what is left in its input queue."""
     master, slave = pty.openpty()
@@ -74,22 +85,16 @@ def on_terminal(argv, stage, env):
         process.wait()
     os.set_blocking(slave, False)
     os.set_blocking(master, False)
-    text = b""
-    for fd in (slave, master):
-        try:
-            text += os.read(fd, 65536)
-        except OSError:
-            pass
-        os.close(fd)
-    return text.decode(errors="replace").replace("\r\n", "\n")
+    queue, text = (take(fd) for fd in (slave, master))
+    return text.replace("\r\n", "\n") + f"\nin the queue: {queue!r} after {argv[-1]}\n"
 
 
-def launch(stage, config, names, tries, number, patience):
-    """One run of the program; its output, and whether it came to its end."""
+def launch(stage, config, names, tries, number, patience, argv=None):
+    """One run of the program, or of argv; its output, and whether it came to its end."""
     session = "esc%d" % number
     env = environment(stage, session)
     argv = command(stage, config, session, f"{stage.root}/log/{number}.jsonl") + \
-        [stage.w + "/escape", stage.root, str(tries), *names]
+        (argv or [stage.w + "/escape", stage.root, str(tries), *names])
     if any(name.startswith("tty_") for name in names):
         text = on_terminal(argv, stage, env)
         return text, "\nEND" in text, ""
@@ -123,13 +128,17 @@ def perform(attempts, bins, config, options):
     mine = [a for a in attempts if root or "R" not in a.kind]
     stage = Stage(mine, {**bins, "escape": bins[config.build]}, uid, gid)
     try:
-        together = [a.name for a in mine if "1" not in a.kind]
+        together = [a.name for a in mine if "1" not in a.kind and not isinstance(a, basics.Basic)]
         alone = [a.name for a in mine if "1" in a.kind and a.name != "kill_all"]
         text = ""
         for number, name in enumerate(alone, 1):
             text += launch(stage, config, [name], options.tries, number, 40)[0] + "\n"
             stage.install()
-        more, ended, errors = launch(stage, config, together, options.tries, 0, options.patience)
+        if any(isinstance(a, basics.Basic) for a in mine):
+            script = basics.script(stage, options.bins, mine)
+            text += launch(stage, config, [], options.tries, 9999, 60, ["/bin/sh", script])[0]
+        more, ended, errors = launch(stage, config, together, options.tries, 0, options.patience) \
+            if together else ("", True, "")
         text += more
         stage.settle()
         if any(a.name == "kill_all" for a in mine):
@@ -206,16 +215,21 @@ def main():
     parser.add_argument("--patience", type=int, default=400)
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--same", action="store_true", help="compare allowed calls with bare ones")
+    parser.add_argument("--loosen", action="store_true", help="try policies that a workspace brings along")
     parser.add_argument("--keep", action="store_true", help="show what the program printed")
     options = parser.parse_args()
     bins = {name: f"{options.bins}/{name}" for name in ("victim", "marker", "marker-dynamic", *options.builds)}
     bins["build"] = options.build
     listing = subprocess.run([bins[options.builds[0]], "--list"], capture_output=True, text=True, check=True).stdout
     attempts = [a for a in map(Attempt, listing.splitlines()) if re.search(options.only, a.name)]
+    attempts += [b for b in basics.attempts(options.bins) if re.search(options.only, b.name)]
     expected = Expected(HERE + "/expected")
     if options.same:
         same.compare(lambda build: f"{options.bins}/same-{build}", options.build, configurations(options, bins),
                      ids_of, same.read_known(HERE + "/same.known"))
+        return
+    if options.loosen:
+        loosen.try_all(options.bins + "/same-glibc", options.build, configurations(options, bins), ids_of)
         return
     results, missing = [], []
     for config, why in configurations(options, bins):

@@ -7,6 +7,8 @@
 need_agentwatch
 have unshare || skip_all 'no unshare'
 escapes=$root/tests/escapes
+# another user's build folder is not ours to compile in
+{ mkdir -p "$tests/escapes" && [ -w "$tests/escapes" ]; } 2>/dev/null || tests=$tmp/build
 export AW_TEST_BUILD=$tests
 
 if ! ok 'the attempts compile' "$escapes/run" --compile || [ ! -x "$tests/escapes/glibc" ]; then done_testing; fi
@@ -14,7 +16,7 @@ spaces=(-npm --fork --mount-proc)
 is_root || spaces+=(-c --keep-caps)
 unshare "${spaces[@]}" true 2>/dev/null || skip_all 'no namespaces here, and some attempts hit whatever they can'
 
-users=$(id -un) builds=glibc tries=2000
+users=$(id -un) builds=glibc tries=10000
 if is_root && id awtest >/dev/null 2>&1 && runuser -u awtest -- test -x "$AGENTWATCH"; then users+=,awtest; fi
 if [ -z "${AW_QUICK:-}" ]; then
 	builds+=,static
@@ -22,7 +24,7 @@ if [ -z "${AW_QUICK:-}" ]; then
 	[ -z "${AW_FULL:-}" ] || tries=100000
 	engines=hybrid,kernel,preload
 else
-	engines=hybrid
+	engines=hybrid tries=2000
 fi
 relay '' < <("$escapes/run" --same --users "$users" --builds "$builds" --engines "$engines" 2>&1)
 relay '' < <("$escapes/run" --loosen --users "$users" --engines "$engines" 2>&1)

@@ -204,6 +204,33 @@ static int bound(struct target *t, int how)
 			: sendto(fd, "x", 1, 0, (struct sockaddr *)&to, sizeof to));
 }
 
+/* An address for the loopback device, which is not ours to give. */
+static int netlink(struct target *t, int arg)
+{
+	struct {
+		unsigned length;
+		unsigned short type, flags;
+		unsigned sequence, port;
+		unsigned char family, prefix, more_flags, scope;
+		unsigned index;
+		unsigned short attribute_length, attribute;
+		unsigned address;
+	} request = {sizeof request, 20 /* RTM_NEWADDR */, 1 | 4 | 0x100 | 0x400, 1, 0,
+		AF_INET, 32, 0, 0, if_nametoindex("lo"), 8, 2 /* IFA_LOCAL */,
+		t->inet.sin_addr.s_addr};
+	struct {
+		unsigned header[4];
+		int error;
+	} answer = {{0}, 0};
+	int fd = socket(AF_NETLINK, SOCK_RAW, 0);
+
+	(void)arg;
+	if (fd < 0 || send(fd, &request, sizeof request, 0) < 0 ||
+		recv(fd, &answer, sizeof answer, 0) < 0)
+		return errno;
+	return -answer.error;
+}
+
 /* Families and protocols that no rule speaks of. */
 static int family(struct target *t, int which)
 {
@@ -266,6 +293,7 @@ const struct attempt net_table[] = {
 	{"packet", "sRn", "a packet socket", by_hand, PACKET},
 	{"bind", "b", "bind to an address that is not to be listened on", bound, BIND},
 	{"bind_mapped", "b", "the same as ::ffff:a.b.c.d", bound, BIND_MAPPED},
+	{"netlink", "sRn", "another address for a device, by netlink", netlink, 0},
 	{"sctp", "cn", "SCTP", family, 0},
 	{"dccp", "cn", "DCCP", family, 1},
 	{"vsock", "sn", "a vsock connection to the host", family, 2},

@@ -57,6 +57,19 @@ static int tree(const struct target *t)
 	return fd < 0 ? -1 : syscall(429, fd, "", AT_FDCWD, "m", 4 /* F_EMPTY_PATH */);
 }
 
+/* An overlay by the newer calls: fsopen, fsconfig, fsmount, move_mount. */
+static int by_fsopen(const char *lower)
+{
+	int fs = syscall(430, "overlay", 0), fd;
+
+	if (fs < 0 || syscall(431, fs, 1, "source", "o", 0) < 0 ||
+		syscall(431, fs, 1, "lowerdir", lower, 0) < 0 ||
+		syscall(431, fs, 6, NULL, NULL, 0) < 0)
+		return -1;
+	fd = syscall(432, fs, 0, 0);
+	return fd < 0 ? -1 : syscall(429, fd, "", AT_FDCWD, "m", 4);
+}
+
 static int chrooted(struct target *t, int how)
 {
 	char path[600];
@@ -126,6 +139,10 @@ static int mounted(struct target *t, int how)
 			folder(t->read, buffer), t->root);
 		rc = mount("o", "m", "overlay", 0, path);
 		return rc < 0 ? errno : take_path(t, "m/key");
+	case FSOPEN:
+		snprintf(path, sizeof path, "%s:%s/w/tmp", folder(t->read, buffer),
+			t->root);
+		return by_fsopen(path) < 0 ? errno : take_path(t, "m/key");
 	default: /* proc seen anew */
 		if (mount("proc", "m", "proc", 0, NULL) < 0)
 			return errno;
@@ -201,6 +218,8 @@ const struct attempt spaces_table[] = {
 	{"open_tree_clone", "rn", "open_tree with OPEN_TREE_CLONE, move_mount", mounted,
 		OPEN_TREE},
 	{"overlay", "rn", "an overlay with the denied folder below", mounted, OVERLAY},
+	{"fsopen", "rn", "the same by fsopen, fsconfig, fsmount, move_mount", mounted,
+		FSOPEN},
 	{"proc_mount", "rnR", "another proc, its self/root", mounted, PROC_AGAIN},
 	{"pivot_root", "rn", "pivot_root to the stage", mounted, PIVOT},
 	{"chroot", "rn", "chroot to the stage", mounted, CHROOT},

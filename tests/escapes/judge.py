@@ -87,7 +87,10 @@ class Run:
         result = Outcome(attempt, *self.attempt_result(attempt), *self.twin_result(attempt))
         if result.result == "HELD":
             about = re.compile(r"/%s(/|\.|$)|-%s$" % (attempt.name, attempt.name))
-            told = address(index, True) in self.told or any(about.search(text) for text in self.told)
+            victim = self.stage.victims.get(attempt.name)
+            inside = f"/proc/{victim.pid}/" if victim else "\0"
+            told = any(about.search(text) or text.endswith(address(index, True)) or text.startswith(inside)
+                       for text in self.told)
             result.holder = "supervisor" if told else "kernel"
         return result
 

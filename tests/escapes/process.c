@@ -246,7 +246,11 @@ static int inside(struct target *t, int arg)
 		/* it got as far as the address */
 		return t->denied && (rc == EFAULT || rc == EIO) ? 0 : rc;
 	}
-	return how >= KILL ? signals(t, how) : names(t, how);
+	if (how >= KILL)
+		return signals(t, how);
+	rc = names(t, how);
+	/* a descriptor was had, and there was nothing in it */
+	return t->denied && rc == ENODATA ? 0 : rc;
 }
 
 static int everyone(struct target *t, int arg)

@@ -31,7 +31,7 @@ filesystem:
 exec: {{default: allow, deny: ["{w}/deny-bin"]}}
 network:
   default: deny
-  allow: ["127.1.0.0/16", "unix:{w}/sock/*", "unix:@awesc-{nonce}-open-*"]
+  allow: ["127.1.0.0/16", "unix:{w}/sock/*", "unix:{root}/rt/**", "unix:@awesc-{nonce}-open-*"]
   listen: ["127.1.0.0/16", "unix:{w}/**"]
 """
 

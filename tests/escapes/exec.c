@@ -200,7 +200,7 @@ static int without_shim(struct target *t, int how)
 				       : envp);
 }
 
-enum { DELETE_SHIM, CLOBBER_SHIM, UNMAP_SHIM, HIDE_SHIM };
+enum { DELETE_SHIM, CLOBBER_SHIM, HIDE_SHIM };
 
 /* The shim's own file, found in our environment. */
 static int shim_file(struct target *t, int how)

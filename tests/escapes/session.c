@@ -60,7 +60,7 @@ static int run(const char *const *argv)
 	return child_result(child);
 }
 
-enum { STOP, RELOAD, TRUST };
+enum { STOP, RELOAD };
 
 /* The command itself, from inside. */
 static int command(struct target *t, int how)
@@ -68,12 +68,12 @@ static int command(struct target *t, int how)
 	const char *program = getenv("ESC_AGENTWATCH"),
 		   *session = getenv("ESC_SESSION");
 	const char *stop[] = {program, "stop", session, NULL},
-		   *reload[] = {program, "policy", "reload", session, NULL},
-		   *trust[] = {program, "trust", t->work, NULL};
+		   *reload[] = {program, "policy", "reload", session, NULL};
 
+	(void)t;
 	if (!program || !session)
 		return NOT_HERE;
-	return run(how == STOP ? stop : how == RELOAD ? reload : trust);
+	return run(how == STOP ? stop : reload);
 }
 
 /* Every socket of the session, found in its folder, as a client would. */

@@ -152,6 +152,7 @@ static const short i386_numbers[AW_SYS_COUNT] = {
 	[AW_SYS_ptrace] = 26,
 	[AW_SYS_process_vm_readv] = 347,
 	[AW_SYS_process_vm_writev] = 348,
+	[AW_SYS_prlimit64] = 340,
 	[AW_SYS_umask] = 60,
 	[AW_SYS_setuid] = 213,
 	[AW_SYS_setgid] = 214,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call_self.c - calls about processes: rights, signals, namespaces, filters. */
 #include <errno.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/descend.h"
-#include "supervisor/kernel/call.h"
+#include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/proc.h"
 
@@ -150,6 +151,12 @@ void aw_call_self(struct aw_notified *call)
 		call->err = ENOSYS;
 		break;
 	case AW_FX_IOCTL:
+		if (call->args[1] == FS_IOC_SETFLAGS ||
+			call->args[1] == FS_IOC_FSSETXATTR) {
+			call->event.action = AW_WRITE;
+			aw_hand_change(call);
+			break;
+		}
 		call->silent = true;
 		if (call->args[1] == TIOCSTI || call->args[1] == TIOCLINUX)
 			aw_call_warn(call, "terminal", "typing into a terminal");

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ enum treatment {
 	IF_TYPING,
 	NOT_THERE,
 	IF_UNCOMMON,
+	IF_OTHERS,
 	TREATMENTS
 };
 
@@ -72,6 +74,8 @@ static enum treatment treatment_of(
 		return IF_TYPING;
 	case AW_FX_SOCKET:
 		return IF_UNCOMMON;
+	case AW_FX_KIN:
+		return row->nr == __NR_prlimit64 ? IF_OTHERS : ALWAYS;
 	case AW_FX_CLONE3:
 		return NOT_THERE;
 	case AW_FX_SENDTO:
@@ -167,8 +171,10 @@ static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 
 	start[IF_TYPING] = f->count;
 	load(f, ARGUMENT(1));
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0);
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 3, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 2, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, FS_IOC_SETFLAGS, 1, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, FS_IOC_FSSETXATTR, 0, 1);
 	answer(f, SECCOMP_RET_USER_NOTIF);
 	answer(f, SECCOMP_RET_ALLOW);
 
@@ -181,6 +187,12 @@ static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	put(f, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 3, 0);
 	put(f, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
 	put(f, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+	answer(f, SECCOMP_RET_ALLOW);
+
+	start[IF_OTHERS] = f->count;
+	load(f, ARGUMENT(0));
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
 	answer(f, SECCOMP_RET_USER_NOTIF);
 	answer(f, SECCOMP_RET_ALLOW);
 

@@ -23,6 +23,12 @@ void aw_hand_network(struct aw_notified *call);
 
 /* The pieces of these two follow. */
 
+/*
+ * Does the target still wait?  Else its number may be another's by now, and so may all
+ * that was read and found (seccomp_unotify(2)); nothing is done then.
+ */
+bool aw_hand_waits(struct aw_notified *call);
+
 /* Copy a path argument out; false: the call is answered already. */
 bool aw_hand_read(struct aw_notified *call, uint64_t address, char *raw);
 

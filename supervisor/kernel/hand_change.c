@@ -2,10 +2,12 @@
 /* hand_change.c - mode, owner, times, extended attributes and size of what is there. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -33,6 +35,10 @@ struct change {
 	void *value; /* owned */
 	size_t size;
 	int how; /* XATTR_CREATE, XATTR_REPLACE */
+	union {	 /* inode flags: FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR */
+		int flags;
+		struct fsxattr more;
+	} inode;
 };
 
 static bool read_pairs(
@@ -131,6 +137,13 @@ static int read_attribute(struct aw_notified *call, bool at, struct change *ret)
 static int read_change(struct aw_notified *call, struct change *ret)
 {
 	switch (call->sys) {
+	case AW_SYS_ioctl:
+		return aw_target_read(&call->target, call->args[2], &ret->inode,
+			       call->args[1] == FS_IOC_SETFLAGS
+				       ? sizeof(ret->inode.flags)
+				       : sizeof(ret->inode.more))
+			       ? 0
+			       : EFAULT;
 	case AW_SYS_truncate:
 		return call->word == 8 && (int64_t)call->args[1] < 0 ? EINVAL : 0;
 	case AW_SYS_utime:
@@ -167,6 +180,15 @@ static unsigned id_of(const struct aw_notified *call, uint64_t value)
 						  : (uint32_t)value;
 }
 
+/* The flags of an inode are changed through a descriptor, one for reading will do. */
+static long set_inode(
+	const struct aw_notified *call, const struct change *c, const char *path)
+{
+	AW_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd < 0 ? -1 : ioctl(fd, call->args[1], &c->inode);
+}
+
 /* Make the change at a path of ours; a link in its last component counts itself. */
 static long carry_out(const struct aw_notified *call, const struct change *c, int dir,
 	const char *path, bool is_link)
@@ -176,6 +198,8 @@ static long carry_out(const struct aw_notified *call, const struct change *c, in
 	int nofollow = is_link ? AT_SYMLINK_NOFOLLOW : 0;
 
 	switch (call->sys) {
+	case AW_SYS_ioctl:
+		return set_inode(call, c, path);
 	case AW_SYS_truncate:
 		return truncate(path, (off_t)call->args[1]);
 	case AW_SYS_chmod:
@@ -249,8 +273,8 @@ static bool read_subject(struct aw_notified *call, bool *ret_descriptor)
 			    call->args[row->flags] & AT_EMPTY_PATH;
 
 	*ret_descriptor =
-		row->path == AW_ARG_FD ||
-		(!call->args[row->path] &&
+		row->path == AW_ARG_FD || call->sys == AW_SYS_ioctl ||
+		(!call->args[row->path] && (int)call->args[row->dir] != AT_FDCWD &&
 			(call->sys == AW_SYS_utimensat ||
 				call->sys == AW_SYS_futimesat || may_be_empty));
 	if (*ret_descriptor)
@@ -265,7 +289,9 @@ static bool find_subject(struct aw_notified *call, struct aw_place *ret)
 {
 	const struct aw_syscall *row = call->row;
 	struct aw_walk_wish wish = {
-		.dir = row->dir < 0 ? AT_FDCWD : (int)call->args[row->dir],
+		.dir = call->sys == AW_SYS_ioctl ? (int)call->args[0]
+		       : row->dir < 0		 ? AT_FDCWD
+						 : (int)call->args[row->dir],
 		.follow = aw_call_follows(call, aw_call_open_flags(call)),
 	};
 	bool descriptor;

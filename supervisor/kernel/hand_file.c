@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 
 #include "policy/decide.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/descend.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 
@@ -46,6 +48,15 @@ bool aw_hand_give(struct aw_notified *call, int *fd, uint64_t flags)
 	if (plain)
 		call->reply = AW_REPLY_DONE;
 	return true;
+}
+
+bool aw_hand_waits(struct aw_notified *call)
+{
+	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0)
+		return true;
+	call->gone = call->silent = true;
+	call->reply = AW_REPLY_DONE;
+	return false;
 }
 
 bool aw_hand_read(struct aw_notified *call, uint64_t address, char *raw)
@@ -146,6 +157,40 @@ static bool is_supervisor(const struct aw_watch *watch, const char *name)
 	return false;
 }
 
+/*
+ * What /proc tells of a process only to those who may trace it (proc(5)).  Done by us
+ * it would be told of any process of the same user, so it is kept to those of the
+ * session.
+ */
+static bool is_private_of_outsider(const struct aw_watch *watch, const char *name)
+{
+	static const char *const open_to_all[] = {"stat", "statm", "status", "cmdline",
+		"comm", "cgroup", "sched", "schedstat", "loginuid", "sessionid",
+		"oom_score", "oom_score_adj", "oom_adj", "cpuset", "limits", "wchan",
+		"mounts", "mountinfo", "mountstats", "net", "task", "coredump_filter"};
+	const char *what;
+	char *end;
+	long pid;
+
+	if (watch->own_pids || strncmp(name, "/proc/", 6) != 0)
+		return false;
+	pid = strtol(name + 6, &end, 10);
+	if (end == name + 6 || *end != '/' || aw_descends((pid_t)pid, watch->self))
+		return false;
+	what = end + 1;
+	if (strncmp(what, "task/", 5) == 0 && (what = strchr(what + 5, '/')))
+		what++;
+	for (size_t i = 0; what && i < sizeof(open_to_all) / sizeof(*open_to_all);
+		i++) {
+		size_t n = strlen(open_to_all[i]);
+
+		if (strncmp(what, open_to_all[i], n) == 0 &&
+			(!what[n] || what[n] == '/'))
+			return false;
+	}
+	return what != NULL;
+}
+
 static void judge(struct aw_notified *call, enum aw_action action,
 	const struct aw_place *place, struct aw_decision *ret)
 {
@@ -164,7 +209,9 @@ static void judge(struct aw_notified *call, enum aw_action action,
 	/* a disk is every file on it: only a rule that names it gives it */
 	if ((place->object >= 0 && S_ISBLK(place->st.st_mode) &&
 		    ret->rule == AW_NO_RULE && action != AW_METADATA) ||
-		(is_supervisor(call->watch, place->name) && action != AW_METADATA))
+		((is_supervisor(call->watch, place->name) ||
+			 is_private_of_outsider(call->watch, place->name)) &&
+			action != AW_METADATA))
 		*ret = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 
@@ -184,7 +231,7 @@ bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 	if (effect == AW_FX_META && decision.verdict != AW_HIDE)
 		call->silent = true;
 	aw_call_decide(call, &decision);
-	return call->reply != AW_REPLY_FAIL;
+	return call->reply != AW_REPLY_FAIL && aw_hand_waits(call);
 }
 
 static int dir_of(const struct aw_notified *call, int8_t column)

@@ -112,7 +112,7 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 			decision = file;
 	}
 	aw_call_decide(call, &decision);
-	return call->reply != AW_REPLY_FAIL;
+	return call->reply != AW_REPLY_FAIL && aw_hand_waits(call);
 }
 
 /* The address to use in a call of ours: a socket file by the descriptor that holds it.

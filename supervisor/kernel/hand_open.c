@@ -14,8 +14,12 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/pidfd.h"
 
-enum { MEMORY_DEVICES = 1, TERMINAL_ALIASES = 5, RETRIES = 16 };
+enum { RETRIES = 16 };
+
+/* Major numbers (kernel: Documentation/admin-guide/devices.txt). */
+enum { MEMORY_DEVICES = 1, TERMINAL_ALIASES = 5, PTS_FIRST = 136, PTS_LAST = 143 };
 
 #define RESOLVE_KNOWN                                                                  \
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS |               \
@@ -131,7 +135,7 @@ static bool may_wait(const struct aw_place *place, uint64_t flags)
 	if (S_ISFIFO(place->st.st_mode))
 		return (flags & O_ACCMODE) != O_RDWR;
 	return S_ISCHR(place->st.st_mode) && kind != MEMORY_DEVICES &&
-	       kind != TERMINAL_ALIASES;
+	       kind != TERMINAL_ALIASES && !(kind >= PTS_FIRST && kind <= PTS_LAST);
 }
 
 static void wait_for_it(
@@ -200,6 +204,34 @@ static int open_new(const struct aw_place *place, const struct wish *wish)
 	return issue(place->parent, place->last, &now, 0);
 }
 
+static bool isatty_device(const struct aw_place *place)
+{
+	return S_ISCHR(place->st.st_mode) && strcmp(place->name, "/dev/tty") == 0;
+}
+
+/*
+ * /dev/tty may be opened whoever the terminal's own file belongs to (after su, say):
+ * then the target has it open already, and gets one more of that.
+ */
+static int own_terminal(
+	struct aw_notified *call, const struct aw_place *place, uint64_t flags)
+{
+	AW_CLOSE int pidfd = aw_pidfd_open(call->target.who.pid);
+
+	for (int i = 0; pidfd >= 0 && i < 3; i++) {
+		AW_CLOSE int fd = (int)syscall(SYS_pidfd_getfd, pidfd, i, 0);
+		struct stat st;
+		int mode;
+
+		if (fd < 0 || fstat(fd, &st) < 0 || st.st_rdev != place->st.st_rdev)
+			continue;
+		mode = fcntl(fd, F_GETFL) & O_ACCMODE;
+		if (mode == O_RDWR || mode == (int)(flags & O_ACCMODE))
+			return aw_take_fd(&fd);
+	}
+	return -1;
+}
+
 static bool ends_in_slash(const char *path)
 {
 	size_t len = strlen(path);
@@ -262,6 +294,10 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 		fd = made ? open_new(&place, wish) : open_existing(&place, wish);
 		err = fd < 0 ? errno : 0;
 		aw_persona_drop();
+	}
+	if (err == EACCES && place.magic && isatty_device(&place)) {
+		fd = own_terminal(call, &place, wish->flags);
+		err = fd < 0 ? EACCES : 0;
 	}
 	if (!err && !aw_hand_give(call, &fd, wish->flags) && made)
 		unmake(&place, fd);

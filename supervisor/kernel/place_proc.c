@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/descend.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/proc.h"
 
@@ -56,7 +57,8 @@ static bool is_ours(struct aw_watch *watch, const struct aw_target *target, pid_
 
 	if (watch->own_pids || pid == target->who.pid || pid == target->tid)
 		return true;
-	return pid && aw_processes_peek(watch->tree, pid, &who);
+	return pid && (aw_processes_peek(watch->tree, pid, &who) ||
+			      aw_descends(pid, watch->self));
 }
 
 /* The target's own may be looked at whatever rights it has given up. */

@@ -26,6 +26,7 @@
 
 static pid_t outside, child;
 static char byte;
+static unsigned long long room[2];
 static struct iovec one = {&byte, 1};
 
 static void tell(const char *name, const char *what, long result)
@@ -55,6 +56,8 @@ static long touch(const char *name, long nr, pid_t whom)
 		return syscall(nr, pidfd_of(whom), 0, 0);
 	if (strcmp(name, "ptrace") == 0)
 		return syscall(nr, PTRACE_SEIZE, whom, 0, 0);
+	if (strcmp(name, "prlimit64") == 0)
+		return syscall(nr, whom, 7, NULL, room);
 	if (strncmp(name, "process_vm", 10) == 0) {
 		/* the child's memory is laid out as ours is; nothing is there outside
 		 */

@@ -2,7 +2,7 @@
 /*
  * enter.c - agentwatch-enter: the last step before the command runs.
  *
- *   agentwatch-enter FD PATH ARG0 [ARG...]
+ *   agentwatch-enter FD [PATH ARG0 [ARG...]]
  *
  * Reads an order (enter.h) from the socket FD and does as it says: lowers limits, goes
  * behind Landlock, takes the environment and signals that the command is to have when a
@@ -142,24 +142,29 @@ static void go_behind_landlock(int fd, const struct aw_enter_order *order)
 }
 
 /* What the wall's program did not pass on. */
-static void take_state(int fd, struct aw_enter_state *ret)
+static char **take_strings(int fd, uint32_t size, uint32_t count)
 {
-	char *bytes, *at, **env;
+	char *bytes = calloc(1, size + 1), *at = bytes;
+	char **strings = calloc(count + 1, sizeof(*strings));
 
-	take(fd, ret, sizeof(*ret));
-	bytes = calloc(1, ret->env_size + 1);
-	env = calloc(ret->env_count + 1, sizeof(*env));
-	if (!bytes || !env) {
+	if (!bytes || !strings) {
 		fail(fd, AW_ENTER_NO_ORDER);
-		return;
+		return NULL;
 	}
-	take(fd, bytes, ret->env_size);
-	at = bytes;
-	for (uint32_t i = 0; i < ret->env_count && at < bytes + ret->env_size; i++) {
-		env[i] = at;
+	take(fd, bytes, size);
+	for (uint32_t i = 0; i < count && at < bytes + size; i++) {
+		strings[i] = at;
 		at += strlen(at) + 1;
 	}
-	environ = env;
+	return strings;
+}
+
+/* The command: its path, then its argv. */
+static char **take_state(int fd, struct aw_enter_state *ret)
+{
+	take(fd, ret, sizeof(*ret));
+	environ = take_strings(fd, ret->env_size, ret->env_count);
+	return take_strings(fd, ret->arg_size, ret->arg_count);
 }
 
 /* A socket that nobody else has: the supervisor is to see it close. */
@@ -248,10 +253,11 @@ int main(int argc, char **argv)
 	static struct sock_filter code[AW_ENTER_FILTER_MAX];
 	struct aw_enter_order order;
 	struct aw_enter_state state;
+	char **command = argv + 2;
 	bool behind;
 	int fd;
 
-	if (argc < 4)
+	if (argc < 2)
 		return AW_ENTER_FAILED;
 	fd = atoi(argv[1]);
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -261,7 +267,9 @@ int main(int argc, char **argv)
 		go_behind_landlock(fd, &order);
 	behind = order.what & AW_ENTER_BEHIND;
 	if (behind)
-		take_state(fd, &state);
+		command = take_state(fd, &state);
+	if (!command[0] || !command[1])
+		fail(fd, AW_ENTER_NO_ORDER);
 	take_filter(fd, &order, code);
 	if (behind)
 		fd = change_socket(fd);
@@ -275,12 +283,11 @@ int main(int argc, char **argv)
 		fail(fd, AW_ENTER_NO_DROP);
 	if (behind)
 		restore_signals(&state);
-	execv(argv[2], argv + 3);
+	execv(command[0], command + 1);
 	if (errno == ENOEXEC) { /* as execvp(3) does: a script without a first line */
-		argv[1] = (char *)"sh";
-		argv[3] = argv[2];
-		memmove(argv + 2, argv + 3, (size_t)(argc - 2) * sizeof(*argv));
-		execv("/bin/sh", argv + 1);
+		command[1] = command[0];
+		command[0] = (char *)"sh";
+		execv("/bin/sh", command);
 	}
 	fail(fd, AW_ENTER_NO_EXEC);
 }

@@ -22,7 +22,7 @@ enum {
  *   limits  times struct aw_enter_limit
  *   paths   times struct aw_enter_path and its path
  *   ports   times struct aw_enter_port
- *   once    struct aw_enter_state and its environment, with AW_ENTER_BEHIND
+ *   once    struct aw_enter_state, environment and command, with AW_ENTER_BEHIND
  *   count   filter instructions; 0: no filter
  * Landlock comes before the filter, so that nobody is asked about the paths; dropping
  * capabilities comes last, since the filter may need one.
@@ -60,6 +60,7 @@ struct aw_enter_port {
 struct aw_enter_state {
 	uint64_t blocked, ignored; /* bit n-1: signal n */
 	uint32_t env_size, env_count;
+	uint32_t arg_size, arg_count; /* the program's path, then its argv */
 };
 
 /* From enter; all but the first three are failures with errno as value. */

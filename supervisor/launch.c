@@ -58,8 +58,10 @@ static void become_enter(const struct aw_run *run, int fd, char **env)
 		*at++ = run->wall.prefix[i];
 	*at++ = walls ? run->enter : (char *)"agentwatch-enter";
 	*at++ = number;
-	*at++ = run->program;
-	memcpy(at, run->command, count * sizeof(*argv));
+	if (!walls) { /* else it comes with the order: firejail takes 128 arguments */
+		*at++ = run->program;
+		memcpy(at, run->command, count * sizeof(*argv));
+	}
 	setpgid(0, run->front_group);
 	setrlimit(RLIMIT_NOFILE, &run->files);
 	aw_limits_join(&run->limiter);

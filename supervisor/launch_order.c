@@ -90,9 +90,16 @@ static void put_state(const struct aw_run *run, char *const *env, FILE *out)
 
 	for (; env[state.env_count]; state.env_count++)
 		state.env_size += (uint32_t)strlen(env[state.env_count]) + 1;
+	state.arg_size = (uint32_t)strlen(run->program) + 1;
+	for (; run->command[state.arg_count]; state.arg_count++)
+		state.arg_size += (uint32_t)strlen(run->command[state.arg_count]) + 1;
+	state.arg_count++;
 	fwrite(&state, sizeof(state), 1, out);
 	for (size_t i = 0; env[i]; i++)
 		fwrite(env[i], strlen(env[i]) + 1, 1, out);
+	fwrite(run->program, strlen(run->program) + 1, 1, out);
+	for (size_t i = 0; run->command[i]; i++)
+		fwrite(run->command[i], strlen(run->command[i]) + 1, 1, out);
 }
 
 static void put_order(const struct aw_run *run, char *const *env, FILE *out)

@@ -94,6 +94,13 @@ int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error
  */
 int aw_run_choose_wall(struct aw_run *run, struct aw_error *err);
 
+/*
+ * The name of the runner that `run` would take here; named is that of the command line
+ * or NULL, layers the number of policy files.
+ */
+const char *aw_wall_expected(
+	const struct aw_policy *policy, const char *named, size_t layers);
+
 /* Plan and build the wall, and write plan.txt; the session's folder is there. */
 int aw_run_build_wall(struct aw_run *run, struct aw_error *err);
 

@@ -79,6 +79,21 @@ static int use_best(struct aw_run *run, struct aw_error *err)
 		reasons);
 }
 
+const char *aw_wall_expected(
+	const struct aw_policy *policy, const char *named, size_t layers)
+{
+	struct aw_error ignored;
+
+	if (named || policy->runner)
+		return named ? named : policy->runner;
+	if (policy->mode != AW_ENFORCE || !(policy->mode_set || layers == 0))
+		return "exec";
+	for (size_t i = 0; i < sizeof(best) / sizeof(best[0]); i++)
+		if (aw_runner_find(best[i])->probe(&ignored) == 0)
+			return best[i];
+	return "exec";
+}
+
 int aw_run_choose_wall(struct aw_run *run, struct aw_error *err)
 {
 	const char *name =

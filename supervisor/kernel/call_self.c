@@ -96,7 +96,7 @@ static void signal_many(struct aw_notified *call, pid_t whom)
 /* Other processes may be touched when they are of the session and not ours. */
 static void on_kin(struct aw_notified *call)
 {
-	int argument = call->row->flags;
+	unsigned argument = (uint8_t)call->row->flags;
 	pid_t whom = (pid_t)call->args[argument];
 
 	call->silent = true;

@@ -133,9 +133,7 @@ static int prepare(struct explained *x, struct aw_error *err)
 
 	if (load(x, err) < 0 || find_engine(x, &notified, err) < 0)
 		return -1;
-	x->runner = x->options.runner  ? x->options.runner
-		    : x->policy.runner ? x->policy.runner
-				       : "exec";
+	x->runner = aw_wall_expected(&x->policy, x->options.runner, x->layers.count);
 	if (build_wall(x, err) < 0)
 		return -1;
 	return aw_hold(&x->policy, &x->plan, &x->wall, notified, &x->holding, err);

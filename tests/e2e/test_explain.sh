@@ -97,7 +97,7 @@ if [ $engine = kernel ]; then
 else
 	skip '--require' 'no notification here'
 fi
-printf 'version: 1\nmode: enforce\nfilesystem: {default: read-only, write: ["%s"], deny: ["%s"]}\n' "$tmp/ws" "$tmp/ro/secret" >"$tmp/walled.yaml"
+printf 'version: 1\nmode: enforce\nprotections: off\nfilesystem: {default: read-only, write: ["%s"], deny: ["%s"]}\n' "$tmp/ws" "$tmp/ro/secret" >"$tmp/walled.yaml"
 if "$AGENTWATCH" run --quiet --runner bwrap --mode enforce --log none -- true 2>/dev/null; then
 	rm -f "$tmp/ws/started"
 	is 0 'mounts hold what lies outside of folders to write' \

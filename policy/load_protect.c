@@ -257,6 +257,23 @@ static void add_files(
 	}
 }
 
+/* Where a policy would be looked for without the variables of this session. */
+static void add_config_folders(struct aw_loader *l, const struct protector *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->configs.count; i++) {
+		char *folder = NULL;
+
+		if (asprintf(&folder, "%s/agentwatch", p->configs.paths[i]) < 0)
+			l->failed = true;
+		else if (!l->variables->agentwatch_dir ||
+			 strcmp(folder, l->variables->agentwatch_dir) != 0)
+			add_own(l, folder, false);
+		free(folder);
+	}
+}
+
 void aw_protections_add(
 	struct aw_loader *l, const struct aw_policy_source *sources, size_t count)
 {
@@ -275,6 +292,7 @@ void aw_protections_add(
 	add_base(l, &p.runtimes, user, "");
 	for (i = 0; i < ROWS; i++)
 		add_row(&p, i);
+	add_config_folders(l, &p);
 	add_own(l, v->agentwatch_dir, false);
 	add_own(l, v->state_dir, false);
 	add_own(l, v->runtime_dir, true);

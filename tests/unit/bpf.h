@@ -35,6 +35,9 @@ static inline uint32_t bpf_run(
 		case BPF_JMP | BPF_JSET | BPF_K:
 			i += a & f->k ? f->jt : f->jf;
 			break;
+		case BPF_ALU | BPF_AND | BPF_K:
+			a &= f->k;
+			break;
 		case BPF_JMP | BPF_JA:
 			i += f->k;
 			break;

@@ -119,7 +119,8 @@ static void enforce_watches_more(void)
 			row < 0 ? AW_FX_META : (enum aw_effect)aw_syscalls[row].effect;
 		bool some = effect == AW_FX_META || effect == AW_FX_SENDTO ||
 			    effect == AW_FX_PRCTL || effect == AW_FX_CLONE ||
-			    effect == AW_FX_IOCTL || effect == AW_FX_CLONE3;
+			    effect == AW_FX_IOCTL || effect == AW_FX_CLONE3 ||
+			    row == AW_SYS_prlimit64;
 
 		data = call(nr, ELSEWHERE);
 		wrong += !some && !notified(&data);

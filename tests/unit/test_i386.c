@@ -20,6 +20,13 @@
 #define __NR_removexattrat 466
 #endif
 
+#ifndef __NR_open_tree_attr
+#define __NR_open_tree_attr 467
+#endif
+#ifndef __NR_file_setattr
+#define __NR_file_setattr 469
+#endif
+
 static const struct {
 	const char *name;
 	int row, nr;
@@ -35,6 +42,16 @@ static const struct {
 	{"lstat64", AW_SYS_lstat, __NR_lstat64},
 	{"statfs64", AW_SYS_statfs, __NR_statfs64},
 	{"utimensat_time64", AW_SYS_utimensat, __NR_utimensat_time64},
+	{"setuid32", AW_SYS_setuid, __NR_setuid32},
+	{"setgid32", AW_SYS_setgid, __NR_setgid32},
+	{"setreuid32", AW_SYS_setreuid, __NR_setreuid32},
+	{"setregid32", AW_SYS_setregid, __NR_setregid32},
+	{"setresuid32", AW_SYS_setresuid, __NR_setresuid32},
+	{"setresgid32", AW_SYS_setresgid, __NR_setresgid32},
+	{"setfsuid32", AW_SYS_setfsuid, __NR_setfsuid32},
+	{"setfsgid32", AW_SYS_setfsgid, __NR_setfsgid32},
+	{"setgroups32", AW_SYS_setgroups, __NR_setgroups32},
+	{"umount", AW_SYS_umount2, __NR_umount},
 };
 
 int main(void)

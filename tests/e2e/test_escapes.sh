@@ -26,18 +26,23 @@ static=static
 # attempts OPTION...: run them and number what they print.
 attempts() { relay '' < <("$escapes/run" --users "$users" "$@" 2>&1); }
 
+walls=landlock,bwrap
 if [ -n "${AW_QUICK:-}" ]; then
-	attempts --same --engines hybrid
-	attempts --loosen --engines hybrid
-	attempts --engines hybrid
+	attempts --same --engines hybrid --runners bwrap
+	attempts --loosen --engines hybrid --runners bwrap
+	attempts --engines hybrid --runners $walls
 elif [ -z "${AW_FULL:-}" ]; then
-	attempts --same
-	attempts --same --engines hybrid --builds "$static"
-	attempts --loosen
-	attempts
-	attempts --engines hybrid --builds "$static"
+	attempts --engines hybrid
+	# the ordinary user's are run by the ordinary user
+	users=$(id -un)
+	attempts --same --engines hybrid --runners exec,$walls
+	attempts --same --engines hybrid --runners bwrap --builds "$static"
+	attempts --loosen --engines hybrid --runners exec,bwrap
+	attempts --engines kernel --runners $walls
+	attempts --engines preload --runners exec
+	attempts --engines hybrid --runners $walls --builds "$static"
 	# a race that is not held ends early: this takes its time behind a wall alone
-	users=$(id -un) attempts --engines hybrid --only '^race_' --tries 100000
+	attempts --engines hybrid --runners $walls --only '^race_' --tries 10000
 else
 	attempts --same --builds "glibc,$static"
 	attempts --loosen

@@ -24,6 +24,7 @@ last() { tail -n "$1" | sed "s|$tmp|...|g" | cut -c1-150; }
 
 # --- a project with a secret in it, and a policy that knows ---
 export GIT_CONFIG_GLOBAL=$tmp/gitconfig GIT_CONFIG_SYSTEM=/dev/null
+export GIT_TEMPLATE_DIR= # no sample hooks: fourteen lines about files that nobody asked for
 git config --global user.name 'Quick Start'
 git config --global user.email quickstart@example.com
 git config --global init.defaultBranch main
@@ -84,6 +85,10 @@ title 'The same, enforced: the file cannot be read'
 show "agentwatch run --mode enforce --policy policy.yaml -- cat project/.env"
 "$aw" run --session "$name-enforce" --mode enforce --policy "$tmp/policy.yaml" -- cat project/.env
 echo "(status $?)"
+
+title 'Without a policy: what holds all the same, and who holds it'
+show "agentwatch policy explain --mode enforce --read ~/.ssh/id_ed25519 --write ~/.bashrc --write result.json"
+(cd project && "$aw" policy explain --mode enforce --read ~/.ssh/id_ed25519 --write ~/.bashrc --write result.json)
 
 # --- a real agent, when there is one ---
 # found AGENT: where it is installed.

@@ -36,15 +36,26 @@ static int try_listener(unsigned flags)
 	return WEXITSTATUS(status);
 }
 
-static const char *reason(int err)
+static const char *reason(int err, enum aw_mode mode)
 {
 	if (err == EBUSY)
 		return "something outside, such as another agentwatch, already listens "
 		       "here";
+	if (err == EINVAL && mode == AW_ENFORCE)
+		return "the kernel's seccomp user notification is too old for enforce "
+		       "(Linux 5.19 or later)";
 	if (err == EINVAL)
 		return "the kernel has no seccomp user notification (Linux 5.14 or "
 		       "later)";
 	return strerror(err);
+}
+
+static int no_shim(const char *engine, struct aw_error *err)
+{
+	return aw_fail(err, ENOENT,
+		"engine %s needs libagentwatch.so, which is not beside this program; "
+		"install agentwatch again, or use --engine kernel",
+		engine);
 }
 
 int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error *err)
@@ -54,9 +65,7 @@ int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error
 	run->hybrid_flags = false;
 	run->engine = AW_PRELOAD;
 	if (wanted && strcmp(wanted, "preload") == 0)
-		return run->shim
-			       ? 0
-			       : aw_fail(err, ENOENT, "libagentwatch.so was not found");
+		return run->shim ? 0 : no_shim("preload", err);
 	failed = try_listener(SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
 	run->hybrid_flags = failed == 0;
 	if (failed == EINVAL && run->policy.mode == AW_AUDIT)
@@ -67,20 +76,23 @@ int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error
 				      ? AW_HYBRID
 				      : AW_KERNEL;
 		if (run->engine == AW_KERNEL && wanted && strcmp(wanted, "hybrid") == 0)
-			return aw_fail(err, ENOENT, "libagentwatch.so was not found");
+			return no_shim("hybrid", err);
 		return 0;
 	}
 	if (wanted && strcmp(wanted, "auto") != 0)
-		return aw_fail(err, failed, "engine %s cannot be used here: %s", wanted,
-			reason(failed));
+		return aw_fail(err, failed,
+			"engine %s cannot be used here: %s; --engine auto takes what "
+			"works",
+			wanted, reason(failed, run->policy.mode));
 	if (!run->shim)
 		return aw_fail(err, failed,
-			"no engine: %s, and libagentwatch.so was not found",
-			reason(failed));
+			"no engine can be used here: %s, and libagentwatch.so is not "
+			"beside this program, so install agentwatch again",
+			reason(failed, run->policy.mode));
 	return aw_fail(err, failed,
 		       "using engine preload, which does not see static programs and "
 		       "raw "
 		       "system calls: %s",
-		       reason(failed)),
+		       reason(failed, run->policy.mode)),
 	       0;
 }

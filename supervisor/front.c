@@ -204,7 +204,7 @@ int aw_front(struct aw_run *run)
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	front.service = fork();
 	if (front.service < 0) {
-		aw_say("fork: %s", strerror(errno));
+		aw_say("cannot start: fork: %s", strerror(errno));
 		return AW_RUN_FAILED;
 	}
 	if (front.service == 0) {

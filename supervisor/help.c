@@ -97,6 +97,9 @@ void aw_help_overview(void)
 	       "\n"
 	       "  agentwatch run -- COMMAND [ARG...]     watch a command, block "
 	       "nothing\n"
+	       "  agentwatch run --mode enforce -- COMMAND\n"
+	       "                                         refuse what the policy "
+	       "denies\n"
 	       "  agentwatch log --denied                what it should not have done\n"
 	       "\n"
 	       "Commands:\n");

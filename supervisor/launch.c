@@ -80,8 +80,10 @@ static void become_enter(const struct aw_run *run, int fd, char **env)
 static int wall_failed(const struct aw_run *run, struct aw_error *err)
 {
 	if (!run->wall.prefix)
-		return aw_fail(
-			err, EPIPE, "%s ended before it had done anything", run->enter);
+		return aw_fail(err, EPIPE,
+			"%s ended before it had done anything; nothing was started, so "
+			"install agentwatch again",
+			run->enter);
 	return aw_fail(err, EPIPE,
 		"%s could not build the wall (its own message stands above; the "
 		"session's plan.txt has its command line); nothing was started",
@@ -148,11 +150,15 @@ static int fetch_listener(pid_t pid, int number, struct aw_error *err)
 	int fd;
 
 	if (pidfd < 0)
-		return aw_fail(err, errno, "pidfd_open: %s", strerror(errno));
+		return aw_fail(err, errno,
+			"taking over the seccomp listener (pidfd_open): %s; --engine "
+			"preload does without",
+			strerror(errno));
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
 	if (fd < 0)
 		return aw_fail(err, errno,
-			"taking over the seccomp listener (pidfd_getfd): %s",
+			"taking over the seccomp listener (pidfd_getfd): %s; --engine "
+			"preload does without",
 			strerror(errno));
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	return fd;
@@ -208,7 +214,8 @@ int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
 		free_vector(env);
-		return aw_fail(err, errno, "socketpair: %s", strerror(errno));
+		return aw_fail(err, errno, "starting the command: making a socket: %s",
+			strerror(errno));
 	}
 	setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
 	*ret = (struct aw_launched){.socket = pair[0], .listener = -1};
@@ -219,7 +226,8 @@ int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error
 	}
 	ret->command = ret->pid;
 	close(pair[1]);
-	failed = ret->pid < 0 ? aw_fail(err, errno, "fork: %s", strerror(errno))
+	failed = ret->pid < 0 ? aw_fail(err, errno, "starting the command: fork: %s",
+					strerror(errno))
 			      : aw_launch_order(run, env, ret->socket, err);
 	free_vector(env);
 	if (ret->pid < 0)

@@ -177,10 +177,10 @@ int aw_launch_refused(const struct aw_run *run, const struct aw_enter_report *re
 	} steps[] = {
 		{AW_ENTER_NO_FILTER, "installing the seccomp filter",
 			"; --engine preload does without"},
-		{AW_ENTER_NO_ORDER, "reading its order",
+		{AW_ENTER_NO_ORDER, "taking its order",
 			"; it is of another version, so install agentwatch again"},
 		{AW_ENTER_NO_LIMIT, "lowering a resource limit",
-			"; see limits in the policy"},
+			"; limits in the policy say which"},
 		{AW_ENTER_NO_RULESET, "making a Landlock ruleset",
 			"; --runner exec does without"},
 		{AW_ENTER_NO_PATH, "granting a path to Landlock",
@@ -189,7 +189,8 @@ int aw_launch_refused(const struct aw_run *run, const struct aw_enter_report *re
 			"; --runner exec does without"},
 		{AW_ENTER_NO_LANDLOCK, "going behind Landlock",
 			"; --runner exec does without"},
-		{AW_ENTER_NO_SOCKET, "making a socket inside the wall", ""},
+		{AW_ENTER_NO_SOCKET, "making a socket inside the wall",
+			"; --runner exec does without"},
 		{AW_ENTER_NO_DROP, "giving up capabilities",
 			"; --runner exec does without"},
 	};
@@ -199,8 +200,10 @@ int aw_launch_refused(const struct aw_run *run, const struct aw_enter_report *re
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if ((int32_t)steps[i].step == report->step)
-			return aw_fail(err, report->value, "%s: %s%s", steps[i].doing,
-				why, steps[i].advice);
-	return aw_fail(err, EPROTO, "%s said something unknown (%d)", run->enter,
-		report->step);
+			return aw_fail(err, report->value, "agentwatch-enter: %s: %s%s",
+				steps[i].doing, why, steps[i].advice);
+	return aw_fail(err, EPROTO,
+		"%s said something unknown (%d); it is of another version, so install "
+		"agentwatch again",
+		run->enter, report->step);
 }

@@ -203,7 +203,8 @@ static int fill_variables(struct aw_layers *layers, const struct aw_layers_wish 
 	v->workspace =
 		wish->workspace ? realpath(wish->workspace, NULL) : find_workspace();
 	if (!v->workspace)
-		return aw_fail(err, errno, "workspace '%s': %s",
+		return aw_fail(err, errno,
+			"workspace '%s': %s; --workspace wants a folder that is there",
 			wish->workspace ? wish->workspace : ".", strerror(errno));
 	if (!user || !*user)
 		user = account ? account->pw_name : NULL;
@@ -221,7 +222,10 @@ static int add_agent(struct aw_layers *layers, const char *agent, struct aw_erro
 	AW_FREE char *name = NULL;
 
 	if (!*agent || strchr(agent, '/') || agent[0] == '.')
-		return aw_fail(err, EINVAL, "'%s' is not the name of an agent", agent);
+		return aw_fail(err, EINVAL,
+			"'%s' is not the name of an agent: --agent takes a word "
+			"without slashes, such as claude",
+			agent);
 	if (asprintf(&name, "agents/%s.yaml", agent) < 0)
 		return no_memory(err);
 	return add_existing(layers, layers->variables.agentwatch_dir, name, "agent",

@@ -24,7 +24,8 @@ static const struct aw_option options[] = {
 	{"policy", 'p', AW_OPT_LIST, FIELD(policies), "FILE", NULL,
 		"one more policy layer on top; may be repeated"},
 	{"runner", 0, AW_OPT_STRING, FIELD(runner), "NAME", NULL,
-		"the wall around the command"},
+		"the wall around the command: bwrap, landlock, firejail, or exec for "
+		"none"},
 	{"engine", 0, AW_OPT_CHOICE, FIELD(engine), "ENGINE",
 		"auto|hybrid|kernel|preload",
 		"how calls are seen; auto takes the best that works here"},
@@ -55,7 +56,7 @@ static int write_landlock(const struct aw_run *run, struct aw_error *err)
 	AW_FCLOSE FILE *file = path ? fopen(path, "ae") : NULL;
 
 	if (!file)
-		return aw_fail(err, errno, "writing plan.txt of the session: %s",
+		return aw_fail(err, errno, "writing %s: %s", path ? path : "plan.txt",
 			strerror(errno));
 	aw_landlock_print(
 		&run->holding.landlock, run->wall.own_mounts ? NULL : &run->plan, file);
@@ -136,12 +137,13 @@ static int open_log(struct aw_run *run, struct aw_error *err)
 	}
 	path = log ? strdup(log) : aw_session_path(run->session, "events.jsonl");
 	if (!path)
-		return aw_fail(err, ENOMEM, "naming the log");
+		return aw_fail(err, ENOMEM, "naming the log: out of memory");
 	run->log_fd =
 		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
 	if (run->log_fd < 0)
-		return aw_fail(
-			err, errno, "opening the log %s: %s", path, strerror(errno));
+		return aw_fail(err, errno,
+			"opening the log %s: %s; --log FILE puts it elsewhere", path,
+			strerror(errno));
 	return 0;
 }
 
@@ -151,7 +153,7 @@ static int write_policy_file(const struct aw_run *run, struct aw_error *err)
 	AW_FCLOSE FILE *file = path ? fopen(path, "we") : NULL;
 
 	if (!file)
-		return aw_fail(err, errno, "writing policy.txt of the session: %s",
+		return aw_fail(err, errno, "writing %s: %s", path ? path : "policy.txt",
 			strerror(errno));
 	aw_policy_print(&run->policy, file);
 	return 0;
@@ -197,7 +199,8 @@ static int name_socket(struct aw_run *run, struct aw_error *err)
 			       (int)(strrchr(run->session->control, '.') -
 				       run->session->control),
 			       run->session->control) < 0)
-		return aw_fail(err, ENOMEM, "naming the session's socket");
+		return aw_fail(
+			err, ENOMEM, "naming the session's socket: out of memory");
 	if (strlen(run->socket) >= 108)
 		return aw_fail(err, ENAMETOOLONG,
 			"%s is too long for a socket; set "
@@ -276,7 +279,8 @@ static int run_main(int argc, char **argv)
 	run.enter = aw_find_part("agentwatch-enter");
 	run.shim = aw_find_part("libagentwatch.so");
 	if (!run.enter) {
-		aw_say("agentwatch-enter is not beside this program; install it again");
+		aw_say("agentwatch-enter is not beside this program; install "
+		       "agentwatch again");
 		return AW_RUN_FAILED;
 	}
 	wish = (struct aw_layers_wish){.workspace = run.options.workspace,

@@ -226,7 +226,9 @@ int aw_session_read(const char *dir, struct aw_session **ret, struct aw_error *e
 	cJSON_Delete(root);
 	if (r < 0 || !session->id || !session->dir) {
 		aw_session_free(session);
-		return aw_fail(err, EBADMSG, "%s is damaged", path);
+		return aw_fail(err, EBADMSG,
+			"%s is damaged; the session can be removed with its folder",
+			path);
 	}
 	*ret = session;
 	return 0;

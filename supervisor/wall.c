@@ -55,27 +55,32 @@ static int use_named(struct aw_run *run, const char *name, struct aw_error *err)
 
 static int use_best(struct aw_run *run, struct aw_error *err)
 {
-	char reasons[200] = "";
+	char reasons[400] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof(best) / sizeof(best[0]); i++) {
 		const struct aw_runner *runner = aw_runner_find(best[i]);
+		const char *hint;
 		struct aw_error why;
 
 		if (runner->probe(&why) == 0) {
 			run->wall.runner = runner;
 			return 0;
 		}
+		hint = why.code == ENOENT ? runner->install : NULL;
 		used += (size_t)snprintf(reasons + used,
-			used < sizeof(reasons) ? sizeof(reasons) - used : 0, "%s%s: %s",
-			i ? "; " : "", best[i], why.text);
+			used < sizeof(reasons) ? sizeof(reasons) - used : 0,
+			"%s%s%s%s%s", i ? "; " : "", why.text, hint ? " (" : "",
+			hint ? hint : "", hint ? ")" : "");
 	}
 	if (strcmp(when_missing(run), "exec") == 0) {
-		aw_say("no wall can be built here; going on with exec (%s)", reasons);
+		aw_say("no wall can be built here: %s; going on with exec, without one",
+			reasons);
 		return use_exec(run);
 	}
 	return aw_fail(err, ENOTSUP,
-		"no wall can be built here (%s); --runner exec goes without one",
+		"nothing was started, since no wall can be built here (--runner exec "
+		"goes without one): %s",
 		reasons);
 }
 
@@ -119,10 +124,12 @@ static int make_instance(struct aw_run *run, struct aw_error *err)
 		AW_FREE char *path = NULL;
 
 		if (asprintf(&path, "%s%s", folder, names[i]) < 0)
-			return aw_fail(err, ENOMEM, "out of memory");
+			return aw_fail(err, ENOMEM,
+				"environment.redirect_home: out of memory");
 		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return aw_fail(err, errno, "environment.redirect_home: %s: %s",
-				path, strerror(errno));
+			return aw_fail(err, errno,
+				"environment.redirect_home: making %s: %s", path,
+				strerror(errno));
 	}
 	run->instance = folder ? realpath(folder, NULL) : NULL;
 	if (!run->instance)
@@ -140,7 +147,9 @@ static int admit_instance(struct aw_run *run, struct aw_error *err)
 
 	run->layers.variables.instance = run->instance;
 	if (aw_run_load_policy(run, &again) < 0)
-		return aw_fail(err, EINVAL, "the policy changed while it was read");
+		return aw_fail(err, EINVAL,
+			"the policy files changed while they were read; nothing was "
+			"started, so try again");
 	aw_policy_release(&run->policy);
 	run->policy = again;
 	return 0;
@@ -172,7 +181,7 @@ static int write_plan(const struct aw_run *run, struct aw_error *err)
 	AW_FCLOSE FILE *file = path ? fopen(path, "we") : NULL;
 
 	if (!file)
-		return aw_fail(err, errno, "writing plan.txt of the session: %s",
+		return aw_fail(err, errno, "writing %s: %s", path ? path : "plan.txt",
 			strerror(errno));
 	if (run->plan.count)
 		aw_wall_print(&run->plan, &run->wall, file);
@@ -205,8 +214,10 @@ int aw_run_build_wall(struct aw_run *run, struct aw_error *err)
 		return write_plan(run, err);
 	wish.instance = run->instance;
 	if (!cwd)
-		return aw_fail(
-			err, errno, "the working directory: %s", strerror(errno));
+		return aw_fail(err, errno,
+			"the working directory has no name here: %s; change to one "
+			"that is there",
+			strerror(errno));
 	if (aw_plan_make(&wish, &run->plan, err) < 0)
 		return -1;
 	run->wall.reads_held = run->plan.reads_held;

@@ -318,7 +318,7 @@ static int check_cwd(const struct bwrap *b, struct aw_error *err)
 		return 0;
 	return aw_fail(err, EACCES,
 		"the working directory %s is not there behind the wall: the policy "
-		"denies it",
+		"denies it; allow it, or start from another one",
 		cwd);
 }
 
@@ -372,11 +372,12 @@ static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 	else if (b.args.count > ARGUMENTS_MAX)
 		aw_fail(err, E2BIG,
 			"the policy needs more mounts than bwrap takes (%zu words of "
-			"%d)",
+			"%d); use fewer entries, or runner landlock",
 			b.args.count, ARGUMENTS_MAX);
 	else if (check_points(&b, err) == 0) {
 		if (hand_over(ret, &b.args) < 0)
-			return aw_fail(err, errno, "handing bwrap its arguments: %s",
+			return aw_fail(err, errno,
+				"building the wall: handing bwrap its arguments: %s",
 				strerror(errno));
 		ret->own_mounts = ret->own_pids = true;
 		ret->own_network = plan->network == AW_PLAN_NET_NONE;

@@ -29,7 +29,8 @@ static int probe(struct aw_error *err)
 		return aw_fail(err, ENOENT, "firejail is not installed");
 	if (aw_runner_try(argv, line, sizeof(line)) == 0)
 		return 0;
-	return aw_fail(err, EPERM, "firejail does not work here: %s",
+	return aw_fail(err, EPERM,
+		"firejail does not work here: %s; runner landlock does without",
 		line[0] ? line : "it gave no reason");
 }
 
@@ -263,13 +264,14 @@ static int save_profile(const struct aw_plan_wish *wish, const char *text,
 
 	if (asprintf(&option, "--profile=%s/firejail.profile",
 		    wish->folder ? wish->folder : "SESSION") < 0)
-		return aw_fail(err, ENOMEM, "out of memory");
+		return aw_fail(err, ENOMEM, "building the wall: out of memory");
 	path = strchr(option, '=') + 1;
 	if (wish->folder)
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (wish->folder &&
 		(fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)))
-		return aw_fail(err, errno, "writing %s: %s", path, strerror(errno));
+		return aw_fail(err, errno, "building the wall: writing %s: %s", path,
+			strerror(errno));
 	*ret_option = aw_take_ptr(&option);
 	return 0;
 }

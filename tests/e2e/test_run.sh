@@ -60,6 +60,20 @@ is '' 'and are never on stdout' "$("$aw" run -- no-such-command-anywhere 2>/dev/
 like 'landlock|bwrap|exec' 'an unknown runner is answered with the valid ones' "$("$aw" run --runner no-such -- true 2>&1)"
 like 'engine' 'an unknown option gets a hint' "$("$aw" run --engin hybrid -- true 2>&1)"
 like '^agentwatch ' '--version answers' "$("$aw" --version)"
+
+# --- what went wrong, where, and what to do
+message() { local wanted=$1 sentence=$2; shift 2; like "$wanted" "$sentence" "$("$aw" run "$@" -- true 2>&1)"; }
+message "opening the log $tmp/none/log: .*; --log FILE" 'a log that cannot be opened: where, and that it can be elsewhere' --log "$tmp/none/log"
+message "workspace '$tmp/none': .*--workspace wants a folder" 'a workspace that is not there' --workspace "$tmp/none"
+message "'a/b' is not the name of an agent: .*such as claude" 'a name that no agent can have' --agent a/b
+mkdir "$tmp/parts"
+cp "$(readlink -f "$aw")" "$tmp/parts/agentwatch"
+like 'agentwatch-enter is not beside .*install agentwatch again' 'a part that is missing is named' "$("$tmp/parts/agentwatch" run -- true 2>&1)"
+cp "$(dirname "$(readlink -f "$aw")")/agentwatch-enter" "$tmp/parts/"
+for engine in hybrid preload; do
+	like "engine $engine needs libagentwatch.so, .*install agentwatch again" "engine $engine without the library" \
+		"$("$tmp/parts/agentwatch" run --engine $engine -- true 2>&1)"
+done
 ok 'help is there' "$aw" help
 ok 'help for run is there' "$aw" help run
 is 0 'help goes to stdout' "$("$aw" help run 2>&1 >/dev/null | wc -l)"
@@ -200,6 +214,7 @@ is '' 'no socket or pipe is left in the runtime folder' "$(find "$XDG_RUNTIME_DI
 mark=$((mark + 1))
 killed() # audit|enforce, front|service
 {
+	local victim
 	rm -f "$tmp/after"
 	"$aw" run --quiet --mode "$1" --runner exec --policy "$denying" -- \
 		bash -c "echo up; sleep 1; cat script >/dev/null; echo x >after; exit 11; : $mark.$1.$2" >"$tmp/out" 2>"$tmp/err" &

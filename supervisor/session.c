@@ -122,7 +122,9 @@ static int make_folder(const char *name, const char *folder, struct aw_session *
 			return session->id ? 0 : no_memory(err);
 		}
 		if (errno != EEXIST)
-			return aw_fail(err, errno, "making the session folder %s: %s",
+			return aw_fail(err, errno,
+				"making the session folder %s: %s; XDG_STATE_HOME "
+				"names another place",
 				dir, strerror(errno));
 		if (name)
 			return refuse_used_name(dir, name, err);

@@ -134,9 +134,12 @@ write $tmp/ro/file ok
 kill $outside ok" 'audit refuses nothing' \
 	"$(wall --mode audit -- "$probe" read "$tmp/ro/secret/key" write "$tmp/ro/file" kill "$outside")"
 
-# Layers add up.
+# Layers add up.  Each keeps its sessions where the one around it does not protect them.
 deep='true'
-for _ in 1 2 3; do deep="\"$AGENTWATCH\" run --quiet --engine preload --log none --runner landlock --mode enforce --policy '$tmp/deep.yaml' -- sh -c '$(printf %s "$deep" | sed "s/'/'\\\\''/g")'"; done
+for level in 1 2 3; do
+	mkdir -p "$tmp/deep$level"
+	deep="env XDG_STATE_HOME='$tmp/deep$level' XDG_RUNTIME_DIR='$tmp/deep$level' \"$AGENTWATCH\" run --quiet --engine preload --log none --runner landlock --mode enforce --policy '$tmp/deep.yaml' -- sh -c '$(printf %s "$deep" | sed "s/'/'\\\\''/g")'"
+done
 printf 'version: 1\nfilesystem: {default: allow}\n' >"$tmp/deep.yaml"
 is 0 'one wall stands inside another' "$(sh -c "$deep" >/dev/null 2>&1; echo $?)"
 done_testing

@@ -99,7 +99,9 @@ static const char *kernel_layer(long nr)
 	const struct aw_syscall *row = &aw_syscalls[aw_syscall_by_number(nr)];
 
 	if (row->effect == AW_FX_IOCTL)
-		return "in `enforce`: `TIOCSTI`, `TIOCLINUX`";
+		return "in `enforce`: `TIOCSTI`, `TIOCLINUX`, flags of inodes";
+	if (row->nr == __NR_prlimit64)
+		return "in `enforce`: of another process";
 	if (row->effect == AW_FX_CLONE3)
 		return "in `enforce`: ENOSYS";
 	if (row->effect == AW_FX_CLONE)

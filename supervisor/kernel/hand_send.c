@@ -129,6 +129,11 @@ static int take_rights(struct aw_notified *call, struct message *m, struct cmsgh
 	return 0;
 }
 
+static size_t left_from(const struct message *m, const struct cmsghdr *c)
+{
+	return m->control_len - (size_t)((const char *)c - m->control);
+}
+
 static int read_control(
 	struct aw_notified *call, const struct header *h, struct message *m)
 {
@@ -150,8 +155,8 @@ static int read_control(
 	m->control_len = h->control_len;
 	msg.msg_control = m->control;
 	for (c = CMSG_FIRSTHDR(&msg); c && !err; c = CMSG_NXTHDR(&msg, c)) {
-		if (c->cmsg_len < CMSG_LEN(0))
-			return EINVAL;
+		if (c->cmsg_len < CMSG_LEN(0) || c->cmsg_len > left_from(m, c))
+			return EINVAL; /* socket.h: CMSG_OK */
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
 		if (c->cmsg_type == SCM_CREDENTIALS) /* it would speak of us */

@@ -151,6 +151,9 @@ void aw_call_self(struct aw_notified *call)
 		call->err = ENOSYS;
 		break;
 	case AW_FX_IOCTL:
+		call->args[1] = (uint32_t)call->args[1]; /* as the kernel takes it */
+		if (call->word == 4 && call->args[1] == FS_IOC32_SETFLAGS)
+			call->args[1] = FS_IOC_SETFLAGS;
 		if (call->args[1] == FS_IOC_SETFLAGS ||
 			call->args[1] == FS_IOC_FSSETXATTR) {
 			call->event.action = AW_WRITE;

@@ -54,6 +54,10 @@ static int read_how(struct aw_notified *call, struct wish *ret)
 		return EINVAL;
 	if (how.resolve & RESOLVE_CACHED) /* may always say so */
 		return EAGAIN;
+	/* would have to go on (see attempt()), and be read once more from memory that
+	 * has changed by then; openat has its flags in a register */
+	if (how.flags & O_PATH)
+		return ENOSYS;
 	ret->flags = how.flags;
 	ret->mode = how.mode;
 	ret->walk.resolve = how.resolve;

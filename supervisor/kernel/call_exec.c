@@ -158,6 +158,10 @@ void aw_call_exec(struct aw_notified *call)
 	if (looked_up) {
 		event->result_known = true;
 		event->result = looked_up;
+		if (call->watch->holds) { /* what is not judged does not go on */
+			call->reply = AW_REPLY_FAIL;
+			call->err = looked_up;
+		}
 		return;
 	}
 	event->kind = AW_EV_EXEC;

@@ -2,6 +2,8 @@
 /* pidfd.c - PIDFD_GET_INFO, whose header older systems do not have. */
 #include "supervisor/pidfd.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -15,6 +17,7 @@ struct info {
 	int32_t exit_code;
 };
 
+#define THREAD O_EXCL /* PIDFD_THREAD of Linux 6.9 */
 #define GET_INFO _IOWR(0xFF, 11, struct info)
 #define INFO_PID (1UL << 0)
 #define INFO_EXIT (1UL << 3)
@@ -22,6 +25,13 @@ struct info {
 int aw_pidfd_open(pid_t pid)
 {
 	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+int aw_pidfd_of_thread(pid_t tid, pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, tid, THREAD);
+
+	return fd < 0 && errno == EINVAL ? aw_pidfd_open(pid) : fd;
 }
 
 bool aw_pidfd_parent(int pidfd, pid_t *ret_pid, pid_t *ret_ppid)

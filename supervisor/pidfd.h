@@ -11,6 +11,9 @@
 /* A descriptor (owned by the caller), or -1 with errno: ESRCH gone, ENOENT a thread. */
 int aw_pidfd_open(pid_t pid);
 
+/* For the table of descriptors of one thread, where the kernel can tell (Linux 6.9). */
+int aw_pidfd_of_thread(pid_t tid, pid_t pid);
+
 /* Process and parent (Linux 6.13); false when the kernel is older. */
 bool aw_pidfd_parent(int pidfd, pid_t *ret_pid, pid_t *ret_ppid);
 

@@ -75,8 +75,8 @@ struct aw_waiting {
 	uint64_t flags, mode;
 	bool as_descriptor;
 	long (*work)(struct aw_waiting *waiting);
-	void *data; /* owned, from malloc; NULL without */
-	size_t len; /* of data */
+	void *data; /* owned; NULL without */
+	void (*drop)(void *data);
 	size_t address_len;
 	unsigned char address[128];
 };

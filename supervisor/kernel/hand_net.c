@@ -20,7 +20,7 @@
 
 int aw_hand_socket(struct aw_notified *call, int number)
 {
-	AW_CLOSE int pidfd = aw_pidfd_open(call->target.who.pid);
+	AW_CLOSE int pidfd = aw_pidfd_of_thread(call->target.tid, call->target.who.pid);
 	int fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
 
 	if (fd < 0)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,6 +25,14 @@ enum {
 	RIGHTS_MAX = 253,  /* SCM_MAX_FD */
 };
 
+/* Whether an address in a message means anything. */
+enum kind {
+	ADDRESSED,
+	STREAM,	 /* goes where it is connected to: none */
+	PACKETS, /* the same, a message at a time */
+	NETLINK, /* speaks to the kernel; the address is a port id */
+};
+
 /* One message, all of it ours. */
 struct message {
 	uint64_t name, name_len; /* in the target */
@@ -33,6 +42,8 @@ struct message {
 	size_t len, control_len;
 	int rights[RIGHTS_MAX]; /* owned */
 	size_t right_count;
+	size_t sent;
+	enum kind kind;
 };
 
 /* A struct msghdr of the target's, both widths as one. */
@@ -113,7 +124,7 @@ static int read_vector(
 /* Descriptors that go along become ours first. */
 static int take_rights(struct aw_notified *call, struct message *m, struct cmsghdr *c)
 {
-	AW_CLOSE int pidfd = aw_pidfd_open(call->target.who.pid);
+	AW_CLOSE int pidfd = aw_pidfd_of_thread(call->target.tid, call->target.who.pid);
 	size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 	int *numbers = (int *)(void *)CMSG_DATA(c);
 
@@ -129,42 +140,85 @@ static int take_rights(struct aw_notified *call, struct message *m, struct cmsgh
 	return 0;
 }
 
-static size_t left_from(const struct message *m, const struct cmsghdr *c)
+/*
+ * What goes along; lengths as the kernel takes them (socket.h: CMSG_OK).  Over a
+ * connection the kernel says itself who we are; elsewhere credentials would speak of
+ * us.
+ */
+static int take_control(struct aw_notified *call, struct message *m)
 {
-	return m->control_len - (size_t)((const char *)c - m->control);
+	size_t at = 0, left, size;
+	int err = 0;
+
+	while (!err && (left = m->control_len - at) >= sizeof(struct cmsghdr)) {
+		struct cmsghdr *c = (struct cmsghdr *)(void *)(m->control + at);
+
+		if (c->cmsg_len < CMSG_LEN(0) || c->cmsg_len > left)
+			return EINVAL;
+		size = CMSG_ALIGN(c->cmsg_len) < left ? CMSG_ALIGN(c->cmsg_len) : left;
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+			if (m->kind == ADDRESSED)
+				return EPERM;
+			memmove(c, (char *)c + size, left - size);
+			m->control_len -= size;
+			continue;
+		}
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			err = take_rights(call, m, c);
+		at += size;
+	}
+	return err;
+}
+
+/* 32-bit: headers of 12 bytes, and everything aligned to 4. */
+static int widen(struct message *m)
+{
+	size_t at = 0, n = 0;
+	uint32_t head[3];
+	char *wide = calloc(2, m->control_len);
+
+	if (!wide)
+		return ENOMEM;
+	for (; m->control_len - at >= sizeof(head); at += (head[0] + 3) & ~3u) {
+		struct cmsghdr *c = (struct cmsghdr *)(void *)(wide + n);
+
+		memcpy(head, m->control + at, sizeof(head));
+		if (head[0] < sizeof(head) || head[0] > m->control_len - at) {
+			free(wide);
+			return EINVAL;
+		}
+		c->cmsg_len = CMSG_LEN(head[0] - sizeof(head));
+		c->cmsg_level = (int)head[1];
+		c->cmsg_type = (int)head[2];
+		memcpy(CMSG_DATA(c), m->control + at + sizeof(head),
+			head[0] - sizeof(head));
+		n += CMSG_SPACE(head[0] - sizeof(head));
+		if (((head[0] + 3) & ~3u) > m->control_len - at)
+			break;
+	}
+	free(m->control);
+	m->control = wide;
+	m->control_len = n;
+	return 0;
 }
 
 static int read_control(
 	struct aw_notified *call, const struct header *h, struct message *m)
 {
-	struct msghdr msg = {.msg_controllen = h->control_len};
-	struct cmsghdr *c;
-	int err = 0;
+	int err;
 
 	if (!h->control_len)
 		return 0;
 	if (h->control_len > CONTROL_MAX)
 		return ENOBUFS;
-	if (call->word != 8) /* laid out differently */
-		return EINVAL;
 	m->control = malloc(h->control_len);
 	if (!m->control)
 		return ENOMEM;
 	if (!aw_target_read(&call->target, h->control, m->control, h->control_len))
 		return EFAULT;
 	m->control_len = h->control_len;
-	msg.msg_control = m->control;
-	for (c = CMSG_FIRSTHDR(&msg); c && !err; c = CMSG_NXTHDR(&msg, c)) {
-		if (c->cmsg_len < CMSG_LEN(0) || c->cmsg_len > left_from(m, c))
-			return EINVAL; /* socket.h: CMSG_OK */
-		if (c->cmsg_level != SOL_SOCKET)
-			continue;
-		if (c->cmsg_type == SCM_CREDENTIALS) /* it would speak of us */
-			err = EPERM;
-		else if (c->cmsg_type == SCM_RIGHTS)
-			err = take_rights(call, m, c);
-	}
-	return err;
+	err = call->word == 8 ? 0 : widen(m);
+	return err ? err : take_control(call, m);
 }
 
 static int read_message(struct aw_notified *call, uint64_t address, struct message *m)
@@ -181,10 +235,10 @@ static int read_message(struct aw_notified *call, uint64_t address, struct messa
 }
 
 /*
- * A connected stream goes where it goes: its kernel code never looks at an address (but
- * for MSG_FASTOPEN, which is in a register), so the call may go on as it is.
+ * Of the very socket that is sent on: by the time the target went on with its number
+ * that could be another one.
  */
-static bool is_stream(int fd, uint64_t flags)
+static enum kind kind_of(int fd, uint64_t flags)
 {
 	int domain = 0, type = 0, protocol = 0;
 	socklen_t len = sizeof(int);
@@ -193,36 +247,69 @@ static bool is_stream(int fd, uint64_t flags)
 		getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 ||
 		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 ||
 		getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0)
-		return false;
-	if (domain == AF_UNIX)
-		return type == SOCK_STREAM || type == SOCK_SEQPACKET;
-	if (domain == AF_NETLINK) /* speaks to the kernel; the address is a port id */
-		return true;
+		return ADDRESSED;
+	if (domain == AF_UNIX && type == SOCK_SEQPACKET)
+		return PACKETS;
+	if (domain == AF_NETLINK)
+		return NETLINK;
+	if (domain == AF_UNIX && type == SOCK_STREAM)
+		return STREAM;
 	return (domain == AF_INET || domain == AF_INET6) && type == SOCK_STREAM &&
-	       protocol == IPPROTO_TCP;
+			       protocol == IPPROTO_TCP
+		       ? STREAM
+		       : ADDRESSED;
 }
 
-static long send_ours(int fd, const void *address, size_t address_len, void *data,
-	size_t len, void *control, size_t control_len, int flags)
+/* What is left of it; a stream may take a part at a time. What is out counts. */
+static long send_ours(int fd, struct message *m, int flags)
 {
-	struct iovec iov = {data, len};
-	struct msghdr msg = {.msg_name = address_len ? (void *)address : NULL,
-		.msg_namelen = (socklen_t)address_len,
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control_len ? control : NULL,
-		.msg_controllen = control_len};
+	long n;
 
-	return sendmsg(fd, &msg, flags | MSG_NOSIGNAL);
+	do {
+		struct iovec iov = {m->data + m->sent, m->len - m->sent};
+		struct msghdr msg = {.msg_name = m->name ? &m->address.any : NULL,
+			.msg_namelen = m->name ? (socklen_t)m->address.len : 0,
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = m->control_len ? m->control : NULL,
+			.msg_controllen = m->control_len};
+
+		n = sendmsg(fd, &msg, flags | MSG_NOSIGNAL);
+		if (n > 0) {
+			m->sent += (size_t)n;
+			m->control_len = 0; /* went with the first part */
+		}
+	} while (n > 0 && m->kind == STREAM && m->sent < m->len);
+	return n < 0 && !m->sent ? n : (long)m->sent;
+}
+
+/* What send(2) does to who has not asked for an error alone. */
+static void signal_broken_pipe(
+	const struct aw_target *target, const struct message *m, uint64_t flags)
+{
+	if (m->kind == STREAM && !(flags & MSG_NOSIGNAL))
+		syscall(SYS_tgkill, target->who.pid, target->tid, SIGPIPE);
 }
 
 static long send_waiting(struct aw_waiting *w)
 {
-	return send_ours(w->fd, w->address, w->address_len, w->data, w->len, NULL, 0,
-		(int)w->flags);
+	struct message *m = w->data;
+	long result = send_ours(w->fd, m, (int)w->flags);
+
+	if (result < 0 && errno == EPIPE) {
+		signal_broken_pipe(&w->target, m, w->flags);
+		errno = EPIPE;
+	}
+	return result;
 }
 
-/* The receiver has no room: wait for it elsewhere. Descriptors cannot wait along. */
+static void drop_message(void *message)
+{
+	release(message);
+	free(message);
+}
+
+/* The receiver has no room: wait for it elsewhere, with all that is left to send. */
 static bool wait_for_room(
 	struct aw_notified *call, int *fd, struct message *m, uint64_t flags)
 {
@@ -230,19 +317,39 @@ static bool wait_for_room(
 		.id = call->id,
 		.target = call->target,
 		.flags = flags,
-		.address_len = m->name ? m->address.len : 0,
 		.second = -1,
-		.work = send_waiting};
+		.work = send_waiting,
+		.drop = drop_message};
+	struct message *all;
 
-	if (m->control_len || flags & MSG_DONTWAIT || fcntl(*fd, F_GETFL) & O_NONBLOCK)
+	if (flags & MSG_DONTWAIT || fcntl(*fd, F_GETFL) & O_NONBLOCK ||
+		!(all = malloc(sizeof(*all))))
 		return false;
-	memcpy(waiting.address, &m->address.any, waiting.address_len);
+	*all = *m;
+	*m = (struct message){.address.place = {.parent = -1, .object = -1}};
+	waiting.data = all;
 	waiting.fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
-	waiting.second = aw_take_fd(&m->address.place.object);
-	waiting.data = aw_take_ptr(&m->data);
-	waiting.len = m->len;
 	aw_hand_wait(call, &waiting);
 	return true;
+}
+
+/* Where it goes: judged, unless the kernel itself is spoken to. */
+static int find_address(struct aw_notified *call, int fd, struct message *m)
+{
+	int err;
+
+	if (m->kind == STREAM || m->kind == PACKETS)
+		m->name = 0;
+	call->silent = !m->name || m->kind == NETLINK;
+	if (!m->name)
+		return 0;
+	err = aw_hand_address(call, fd, m->name, m->name_len, &m->address);
+	if (err || m->kind == NETLINK)
+		return err;
+	if (!aw_hand_may_address(call, &m->address))
+		return call->err;
+	aw_hand_use(&m->address);
+	return 0;
 }
 
 /* Judge and send one message that is ours; its result, or -errno. */
@@ -250,38 +357,35 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	uint64_t flags, bool alone)
 {
 	long result;
-	int err;
+	int err = find_address(call, *fd, m);
 
-	if (m->name) {
-		err = aw_hand_address(call, *fd, m->name, m->name_len, &m->address);
-		if (err)
-			return -err;
-		if (!aw_hand_may_address(call, &m->address))
-			return -call->err;
-		call->silent = false;
-		aw_hand_use(&m->address);
-	}
+	if (err)
+		return -err;
+	/* the pages would be ours, and in use for something else by then */
+	if (flags & MSG_ZEROCOPY)
+		return -ENOBUFS;
+	if (alone && flags & MSG_FASTOPEN && wait_for_room(call, fd, m, flags))
+		return 0;
 	err = aw_persona_take(call->watch, &call->target);
 	if (err)
 		return -err;
-	if (alone && flags & MSG_FASTOPEN && wait_for_room(call, fd, m, flags)) {
-		aw_persona_drop();
-		return 0;
-	}
-	result = send_ours(*fd, &m->address.any, m->name ? m->address.len : 0, m->data,
-		m->len, m->control, m->control_len, (int)flags | MSG_DONTWAIT);
-	err = errno;
+	result = send_ours(*fd, m, (int)flags | MSG_DONTWAIT);
+	err = result < 0 ? errno : 0;
 	aw_persona_drop();
-	if (result < 0 && err == EAGAIN && alone && wait_for_room(call, fd, m, flags))
+	if ((err == EAGAIN || (m->kind == STREAM && !err && m->sent < m->len)) &&
+		alone && wait_for_room(call, fd, m, flags))
 		return 0;
-	return result < 0 ? -err : result;
+	if (err == EPIPE)
+		signal_broken_pipe(&call->target, m, flags);
+	return err ? -err : result;
 }
 
-static void one(struct aw_notified *call, int *fd)
+static void one(struct aw_notified *call, int *fd, enum kind kind)
 {
 	bool to = call->row->effect == AW_FX_SENDTO;
 	uint64_t flags = to ? call->args[3] : call->args[2];
-	struct message m = {.address.place = {.parent = -1, .object = -1}};
+	struct message m = {
+		.kind = kind, .address.place = {.parent = -1, .object = -1}};
 	long result;
 	int err;
 
@@ -310,7 +414,7 @@ static void log_before(struct aw_notified *call)
 }
 
 /* Each message is a line of its own; the last is logged by the caller. */
-static void many(struct aw_notified *call, int *fd)
+static void many(struct aw_notified *call, int *fd, enum kind kind)
 {
 	uint64_t size = call->word == 8 ? 64 : 32, at = call->word == 8 ? 56 : 28;
 	uint64_t count = call->args[2] > VECTOR_MAX ? VECTOR_MAX : call->args[2];
@@ -319,7 +423,8 @@ static void many(struct aw_notified *call, int *fd)
 	bool pending = false;
 
 	for (uint64_t i = 0; i < count && result >= 0; i++) {
-		struct message m = {.address.place = {.parent = -1, .object = -1}};
+		struct message m = {
+			.kind = kind, .address.place = {.parent = -1, .object = -1}};
 		uint64_t header = call->args[1] + i * size;
 		int err;
 
@@ -361,12 +466,8 @@ void aw_hand_send(struct aw_notified *call)
 		call->silent = true;
 		return;
 	}
-	if (is_stream(fd, flags)) {
-		call->silent = true;
-		return;
-	}
 	if (call->row->effect == AW_FX_SENDMMSG)
-		many(call, &fd);
+		many(call, &fd, kind_of(fd, flags));
 	else
-		one(call, &fd);
+		one(call, &fd, kind_of(fd, flags));
 }

@@ -113,6 +113,15 @@ static void forget(struct waiter *w)
 	pthread_mutex_unlock(&lock);
 }
 
+static void drop(const struct aw_waiting *call)
+{
+	close(call->fd);
+	if (call->second >= 0)
+		close(call->second);
+	if (call->data)
+		call->drop(call->data);
+}
+
 static void *wait_for(void *arg)
 {
 	struct waiter *w = arg;
@@ -136,11 +145,8 @@ static void *wait_for(void *arg)
 		err = errno;
 	}
 	/* nothing of ours stays open when the target goes on */
-	close(w->call.fd);
-	if (w->call.second >= 0)
-		close(w->call.second);
+	drop(&w->call);
 	respond(&w->call, result, err);
-	free(w->call.data);
 	free(w);
 	return NULL;
 }
@@ -181,10 +187,7 @@ void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting)
 		call->reply = AW_REPLY_DONE;
 		return;
 	}
-	close(waiting->fd);
-	if (waiting->second >= 0)
-		close(waiting->second);
-	free(waiting->data);
+	drop(waiting);
 	free(w);
 	aw_hand_answer(call, -err);
 }

@@ -19,29 +19,78 @@ static size_t next(const char *text, size_t len, size_t *at, const char **ret)
 	return *at - start;
 }
 
-/*
- * How many components of the pattern the whole path takes up, when more is left of it;
- * -1: it is not about anything below.  *ret_deep: "**" was met, so any depth will do.
- */
-static int leads_below(const char *pattern, size_t pattern_len, const char *path,
-	size_t len, bool *ret_deep)
-{
-	size_t in_pattern = 0, in_path = 0, n, m;
-	const char *want, *have;
-	int depth = 0;
+enum { PLACES = 64 };
 
-	*ret_deep = false;
-	while ((m = next(path, len, &in_path, &have))) {
-		n = next(pattern, pattern_len, &in_pattern, &want);
-		if (n == 2 && memcmp(want, "**", 2) == 0) {
-			*ret_deep = true;
-			return depth;
-		}
-		if (!n || !aw_glob_match(want, n, have, m))
-			return -1;
-		depth++;
+/* The components of a pattern. */
+struct parts {
+	const char *at[PLACES];
+	size_t len[PLACES];
+	unsigned count;
+};
+
+/* False: too many. */
+static bool take_apart(const char *pattern, size_t len, struct parts *ret)
+{
+	const char *text;
+	size_t at = 0, n;
+
+	ret->count = 0;
+	while ((n = next(pattern, len, &at, &text))) {
+		if (ret->count == PLACES - 1)
+			return false;
+		ret->at[ret->count] = text;
+		ret->len[ret->count++] = n;
 	}
-	return next(pattern, pattern_len, &in_pattern, &want) ? depth : -1;
+	return true;
+}
+
+static bool is_deep(const struct parts *p, unsigned i)
+{
+	return p->len[i] == 2 && memcmp(p->at[i], "**", 2) == 0;
+}
+
+/* "**" is also nothing at all. */
+static uint64_t close_over(const struct parts *p, uint64_t places)
+{
+	for (unsigned i = 0; i < p->count; i++)
+		if (places >> i & 1 && is_deep(p, i))
+			places |= UINT64_C(1) << (i + 1);
+	return places;
+}
+
+/*
+ * Where in the pattern one may stand behind the path, a bit for each component that
+ * would be next; the last bit: the whole path matches, and so does all below it.
+ */
+static uint64_t places_behind(const struct parts *p, const char *path, size_t len)
+{
+	uint64_t now = close_over(p, 1), then;
+	size_t at = 0, n;
+	const char *have;
+
+	for (; (n = next(path, len, &at, &have)); now = close_over(p, then)) {
+		then = now & UINT64_C(1) << p->count;
+		for (unsigned i = 0; i < p->count; i++) {
+			if (!(now >> i & 1))
+				continue;
+			if (is_deep(p, i))
+				then |= UINT64_C(1) << i;
+			else if (aw_glob_match(p->at[i], p->len[i], have, n))
+				then |= UINT64_C(1) << (i + 1);
+		}
+	}
+	return now;
+}
+
+/* Is the pattern about something below one path that it is not about below the other?
+ */
+static bool is_left(const struct parts *p, const char *from, size_t from_len,
+	const char *to, size_t to_len)
+{
+	uint64_t before = places_behind(p, from, from_len),
+		 after = places_behind(p, to, to_len);
+
+	return !(after >> p->count & 1) && before & ~after;
 }
 
 static bool guards(const struct aw_image_entry *entry)
@@ -60,19 +109,11 @@ bool aw_image_carries(const struct aw_image *image, const char *from, size_t fro
 	for (uint32_t i = 0; i < image->parts[AW_PART_PATTERNS].count; i++) {
 		const struct aw_image_entry *e = &entries[patterns[i]];
 		const char *pattern = aw_image_bytes(image, e->pattern);
-		bool deep_from, deep_to;
-		int depth_from, depth_to;
+		struct parts parts;
 
-		if (!guards(e))
+		if (!guards(e) || (take_apart(pattern, e->pattern_len, &parts) &&
+					  !is_left(&parts, from, from_len, to, to_len)))
 			continue;
-		depth_from = leads_below(
-			pattern, e->pattern_len, from, from_len, &deep_from);
-		if (depth_from < 0)
-			continue;
-		depth_to = leads_below(pattern, e->pattern_len, to, to_len, &deep_to);
-		if (depth_to >= 0 &&
-			(deep_to || (depth_to == depth_from && !deep_from)))
-			continue; /* the same rule holds there */
 		*ret_rule = patterns[i];
 		return true;
 	}

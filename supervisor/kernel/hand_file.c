@@ -324,15 +324,21 @@ static void in_folder(struct aw_notified *call)
 	aw_place_release(&place);
 }
 
-/* Would something that a rule is about leave its reach, with the folder above it? */
-static bool carries_rules(struct aw_notified *call, const struct aw_place *place,
+/*
+ * Would something leave the reach of a rule, with the folder above it, or come into it,
+ * where it could not have been made?
+ */
+static bool carries_rules(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to)
 {
+	const struct aw_image *image = atomic_load(&call->watch->image);
 	struct aw_decision decision = {AW_DENY, AW_NO_RULE};
 
-	if (place->object < 0 || !S_ISDIR(place->st.st_mode) ||
-		!aw_image_carries(atomic_load(&call->watch->image), place->name,
-			place->len, to->name, to->len, &decision.rule))
+	if (from->object < 0 || !S_ISDIR(from->st.st_mode) ||
+		(!aw_image_carries(image, from->name, from->len, to->name, to->len,
+			 &decision.rule) &&
+			!aw_image_carries(image, to->name, to->len, from->name,
+				from->len, &decision.rule)))
 		return false;
 	aw_call_decide(call, &decision);
 	return true;

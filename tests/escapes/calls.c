@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -153,6 +154,28 @@ static int other(struct target *t, int arg)
 		name "_connect", "c" n, "connect, " words, by, HOW(how, CONNECT)       \
 	}
 
+/* The arguments of socketcall in memory that no other process can read. */
+static int secret_memory(struct target *t, int arg)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), memory = syscall(447, 0);
+	unsigned *where;
+
+	(void)arg;
+	if (memory < 0 || ftruncate(memory, 4096) < 0)
+		return NOT_HERE;
+	where = mmap(
+		NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_32BIT, memory, 0);
+	if (fd < 0 || where == MAP_FAILED)
+		return NOT_HERE;
+	memcpy(where + 8, &t->inet, sizeof t->inet);
+	where[0] = (unsigned)fd;
+	where[1] = (unsigned)(unsigned long)(where + 8);
+	where[2] = sizeof t->inet;
+	if (raw_int80(102, 3, (long)where, 0, 0, 0) < 0)
+		return EACCES;
+	return result(send(fd, "x", 1, 0));
+}
+
 const struct attempt calls_table[] = {
 	FOUR("raw", RAW, "", "by a system call instruction of its own"),
 	FOUR("int80", INT80, "", "by int 0x80 in a 64-bit program"),
@@ -168,5 +191,7 @@ const struct attempt calls_table[] = {
 		other, OPEN_TREE},
 	{"int80_socketcall", "c", "connect by the 32-bit socketcall", other,
 		SOCKETCALL},
+	{"secret_socketcall", "cn", "the same with arguments in memfd_secret",
+		secret_memory, 0},
 	{0},
 };

@@ -47,6 +47,7 @@ enum what {
 	BIND,
 	ACL,
 	IOCTL_FLAGS,
+	IOCTL_WIDE,
 	FILE_SETATTR
 };
 
@@ -132,10 +133,13 @@ static int fd_call(struct target *t, int what)
 		rc = fsetxattr(fd, "user.escape", "1", 1, 0);
 		break;
 	case IOCTL_FLAGS:
+	case IOCTL_WIDE: /* the kernel takes 32 bits of the request */
 		rc = ioctl(fd, 0x80086601ul, &flags); /* FS_IOC_GETFLAGS, SETFLAGS */
 		flags ^= 0x80;			      /* noatime */
 		if (rc == 0)
-			rc = ioctl(fd, 0x40086602ul, &flags);
+			rc = syscall(SYS_ioctl, fd,
+				0x40086602ul | (what == IOCTL_WIDE ? 1ul << 32 : 0),
+				&flags);
 		break;
 	default:
 		rc = syscall(469, AT_FDCWD, t->write, attr, 24, 0); /* file_setattr */
@@ -206,6 +210,8 @@ const struct attempt change_table[] = {
 	{"file_setattr", "w", "the flags of the inode by file_setattr", fd_call,
 		FILE_SETATTR},
 	{"ioctl_flags", "w", "the flags of the inode by ioctl", fd_call, IOCTL_FLAGS},
+	{"ioctl_wide", "w", "the same with another bit in the request", fd_call,
+		IOCTL_WIDE},
 	{"mknod", "w", "mknod in the folder", name_call, MKNOD},
 	{"mkfifo", "w", "mkfifo in the folder", name_call, MKFIFO},
 	{"mkdir", "w", "mkdir in the folder", name_call, MKDIR},

@@ -5,6 +5,10 @@
 #include <net/if.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
+#include <pthread.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -274,6 +278,48 @@ static int family(struct target *t, int which)
 	return result(rc);
 }
 
+struct thread_case {
+	struct target *t;
+	int number, stream, datagram, rc;
+};
+
+/* The number is a stream for the others, and a datagram socket here. */
+static void *in_own_table(void *arg)
+{
+	struct thread_case *c = arg;
+	const struct sockaddr *to = (const struct sockaddr *)&c->t->inet;
+
+	if (unshare(CLONE_FILES) < 0 || dup2(c->datagram, c->number) < 0)
+		c->rc = errno;
+	else
+		c->rc = result(sendto(c->number, "x", 1, 0, to, sizeof c->t->inet));
+	return NULL;
+}
+
+static bool two_sockets(struct thread_case *c)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+		return false;
+	c->stream = pair[0];
+	c->number = dup(pair[0]);
+	c->datagram = socket(AF_INET, SOCK_DGRAM, 0);
+	return c->number >= 0 && c->datagram >= 0;
+}
+
+static int own_table(struct target *t, int arg)
+{
+	struct thread_case c = {.t = t};
+	pthread_t thread;
+
+	(void)arg;
+	if (!two_sockets(&c) || pthread_create(&thread, NULL, in_own_table, &c) != 0)
+		return errno;
+	pthread_join(thread, NULL);
+	return c.rc;
+}
+
 const struct attempt net_table[] = {
 	{"tcp", "c", "connect", stream, TCP},
 	{"tcp_raw", "c", "connect by a raw call", stream, TCP_RAW},
@@ -289,6 +335,8 @@ const struct attempt net_table[] = {
 	{"udp_sendmmsg_2", "c", "UDP: the second message of sendmmsg", datagram,
 		UDP_SENDMMSG_SECOND},
 	{"udp_mapped", "c", "UDP: sendto ::ffff:a.b.c.d", datagram, MAPPED_UDP},
+	{"udp_own_table", "c", "UDP: sendto in a thread with a table of its own",
+		own_table, 0},
 	{"raw_ip", "cR", "a raw socket", by_hand, RAW_IP},
 	{"packet", "sRn", "a packet socket", by_hand, PACKET},
 	{"bind", "b", "bind to an address that is not to be listened on", bound, BIND},

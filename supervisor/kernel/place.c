@@ -27,6 +27,7 @@ struct walk {
 	int cur;  /* owned: the folder reached so far */
 	unsigned links;
 	bool magic;
+	mode_t own; /* see struct aw_place */
 	struct stat start;
 	char rest[2 * AW_PLACE_PATH];
 };
@@ -178,6 +179,7 @@ static int at_link(struct walk *w, int link, const struct stat *st, const char *
 	const char *rest, int *ret_jump)
 {
 	char text[AW_PLACE_PATH];
+	bool own = false;
 	ssize_t n;
 	int err;
 
@@ -185,9 +187,11 @@ static int at_link(struct walk *w, int link, const struct stat *st, const char *
 		return ELOOP;
 	if (in_proc(w->cur)) {
 		err = aw_place_proc_link(w->watch, w->target, w->cur, name, text,
-			sizeof(text), ret_jump);
+			sizeof(text), ret_jump, &own);
 		if (err || *ret_jump >= 0) {
 			w->magic |= !err;
+			/* proc(5): the mode of such a link is that of the descriptor */
+			w->own = own ? st->st_mode & (S_IRUSR | S_IWUSR) : 0;
 			return !err && w->resolve & RESOLVE_NO_MAGICLINKS ? ELOOP : err;
 		}
 		n = (ssize_t)strlen(text);
@@ -298,8 +302,10 @@ static int step(struct walk *w, bool follow, struct aw_place *ret)
 	}
 	if (jump < 0)
 		return -1;
-	if (last && !slashes)
+	if (last && !slashes) {
+		ret->own = w->own;
 		return end_at_jump(jump, ret);
+	}
 	memcpy(w->rest, slashes ? "." : rest, slashes ? 2 : strlen(rest) + 1);
 	err = go_to(w, jump);
 	return err ? err : -1;
@@ -383,6 +389,7 @@ int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 
 	ret->parent = ret->object = -1;
 	ret->magic = false;
+	ret->own = 0;
 	ret->len = 0;
 	/* where the target stands only we may ask; where it may go is its own affair */
 	err = *path ? set_out(&w, wish, path) : ENOENT;
@@ -406,6 +413,7 @@ int aw_place_of_descriptor(const struct aw_target *target, int fd, struct aw_pla
 	int object = open_descriptor(target, fd);
 
 	ret->parent = ret->object = -1;
+	ret->own = 0;
 	if (object < 0)
 		return errno == ENOENT ? EBADF : errno;
 	return end_at_jump(object, ret);

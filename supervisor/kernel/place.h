@@ -31,6 +31,9 @@ struct aw_place {
 	char name[AW_PLACE_PATH]; /* the whole path, as the policy judges it */
 	size_t len;
 	bool magic; /* reached through a link of /proc that is no text, or /dev/tty */
+	/* it is a descriptor of the target's own, by such a link: what that was opened
+	 * for, S_IRUSR and S_IWUSR; else 0 */
+	mode_t own;
 };
 
 /* How to walk. */

@@ -63,13 +63,15 @@ static bool is_ours(struct aw_watch *watch, const struct aw_target *target, pid_
 
 /* The target's own may be looked at whatever rights it has given up. */
 static int jump(struct aw_watch *watch, const struct aw_target *target, int dir,
-	const char *name, int *ret_jump)
+	const char *name, int *ret_jump, bool *ret_own)
 {
 	char own[64], here[AW_PLACE_PATH];
+	pid_t pid, tid;
 	size_t n;
 	int err;
 
-	snprintf(own, sizeof(own), "/proc/%d/", target->who.pid);
+	numbers_inside(watch, target, &pid, &tid);
+	snprintf(own, sizeof(own), "/proc/%d/", pid);
 	n = aw_place_own_name(dir, here, sizeof(here) - 1);
 	here[n] = '/';
 	here[n + 1] = '\0';
@@ -77,6 +79,7 @@ static int jump(struct aw_watch *watch, const struct aw_target *target, int dir,
 		*ret_jump = openat(dir, name, O_PATH | O_CLOEXEC);
 		return *ret_jump < 0 ? errno : 0;
 	}
+	*ret_own = n >= 3 && strcmp(here + n - 3, "/fd/") == 0;
 	aw_persona_drop();
 	*ret_jump = openat(dir, name, O_PATH | O_CLOEXEC);
 	err = *ret_jump < 0 ? errno : 0;
@@ -90,7 +93,7 @@ static int jump(struct aw_watch *watch, const struct aw_target *target, int dir,
 }
 
 int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, int dir,
-	const char *name, char *text, size_t size, int *ret_jump)
+	const char *name, char *text, size_t size, int *ret_jump, bool *ret_own)
 {
 	struct stat st;
 	pid_t pid, tid;
@@ -101,7 +104,7 @@ int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, i
 	if (st.st_ino != PROC_ROOT_INO) {
 		if (!is_ours(watch, target, process_of_folder(dir)))
 			return EACCES;
-		return jump(watch, target, dir, name, ret_jump);
+		return jump(watch, target, dir, name, ret_jump, ret_own);
 	}
 	numbers_inside(watch, target, &pid, &tid);
 	if (strcmp(name, "self") == 0) {

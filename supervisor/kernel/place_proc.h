@@ -11,10 +11,11 @@
 /*
  * A link `name` in the folder `dir` of a proc file system, as the target would follow
  * it.  Either its text is put into text, or *ret_jump (owned by the caller) is what it
- * leads to.  Links of processes that are not of the session are refused: EACCES.
+ * leads to; then *ret_own tells whether it is one of the target's own descriptors.
+ * Links of processes that are not of the session are refused: EACCES.
  */
 int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, int dir,
-	const char *name, char *text, size_t size, int *ret_jump);
+	const char *name, char *text, size_t size, int *ret_jump, bool *ret_own);
 
 /* /dev/tty becomes the target's terminal; ENXIO when it has none. Else nothing. */
 int aw_place_own_tty(const struct aw_target *target, struct aw_place *place);

@@ -44,6 +44,13 @@ bool aw_hand_find(struct aw_notified *call, const struct aw_walk_wish *wish, cha
 bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 	const struct aw_place *second);
 
+/*
+ * For calls that make a new name: it is taken, and making it would be refused.  Then
+ * the answer is the kernel's, EEXIST, and no denial, unless the place may not be read:
+ * true, answered.
+ */
+bool aw_hand_is_taken(struct aw_notified *call, const struct aw_place *place);
+
 /* Answer the call with what a system call of ours returned. */
 void aw_hand_answer(struct aw_notified *call, long result);
 

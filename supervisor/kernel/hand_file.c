@@ -264,6 +264,23 @@ bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 	return call->reply != AW_REPLY_FAIL && aw_hand_waits(call);
 }
 
+bool aw_hand_is_taken(struct aw_notified *call, const struct aw_place *place)
+{
+	struct aw_decision made, seen;
+
+	if (place->object < 0)
+		return false;
+	judge(call, call->event.action, place, &made);
+	if (made.verdict == AW_ALLOW)
+		return false;
+	judge(call, AW_READ, place, &seen);
+	if (seen.verdict != AW_ALLOW)
+		return false;
+	aw_call_decide(call, &seen);
+	aw_hand_answer(call, -EEXIST);
+	return true;
+}
+
 static int dir_of(const struct aw_notified *call, int8_t column)
 {
 	return column < 0 ? AT_FDCWD : (int)call->args[column];
@@ -321,6 +338,12 @@ static bool take(struct aw_notified *call)
 	return !err;
 }
 
+/* True: the call would make a name that is there, see aw_hand_is_taken(). */
+static bool makes_again(struct aw_notified *call, const struct aw_place *place)
+{
+	return call->row->effect != AW_FX_DELETE && aw_hand_is_taken(call, place);
+}
+
 /* mkdir, mknod, unlink, rmdir. */
 static void in_folder(struct aw_notified *call)
 {
@@ -330,7 +353,8 @@ static void in_folder(struct aw_notified *call)
 
 	if (!find_first(call, false, &place))
 		return;
-	if (aw_hand_may(call, &place, NULL) && take(call)) {
+	if (!makes_again(call, &place) && aw_hand_may(call, &place, NULL) &&
+		take(call)) {
 		switch (call->sys) {
 		case AW_SYS_mkdir:
 		case AW_SYS_mkdirat:
@@ -434,6 +458,18 @@ static bool find_source(struct aw_notified *call, struct aw_place *ret)
 	return find_descriptor(call, ret);
 }
 
+/* link alone: the new name is there, and nothing but that stands in the way. */
+static bool links_again(struct aw_notified *call, const struct aw_place *from,
+	const struct aw_place *to)
+{
+	struct aw_decision decision;
+
+	if (call->row->effect != AW_FX_LINK || from->object < 0)
+		return false;
+	judge(call, AW_WRITE, from, &decision);
+	return decision.verdict == AW_ALLOW && aw_hand_is_taken(call, to);
+}
+
 /* rename and link. */
 static void from_to(struct aw_notified *call)
 {
@@ -445,7 +481,8 @@ static void from_to(struct aw_notified *call)
 		if (call->row->effect == AW_FX_RENAME &&
 			(is_no_name(&from) || is_no_name(&to)))
 			aw_hand_answer(call, -EBUSY);
-		else if (aw_hand_may(call, &from, &to)) {
+		else if (!links_again(call, &from, &to) &&
+			 aw_hand_may(call, &from, &to)) {
 			if (call->row->effect == AW_FX_RENAME)
 				rename_it(call, &from, &to);
 			else
@@ -465,7 +502,8 @@ static void symlink_it(struct aw_notified *call)
 		!find_first(call, false, &place))
 		return;
 	call->event.raw2 = (struct aw_text){call->raw2, strlen(call->raw2)};
-	if (aw_hand_may(call, &place, NULL) && take(call))
+	if (!aw_hand_is_taken(call, &place) && aw_hand_may(call, &place, NULL) &&
+		take(call))
 		done(call, symlinkat(call->raw2, place.parent, place.last));
 	aw_place_release(&place);
 }

@@ -173,10 +173,15 @@ static int open_named(const struct aw_place *place, const struct wish *wish)
 	return -1;
 }
 
-/* What is there already. */
+/* What is there already is in the way. */
+static bool makes_only(const struct wish *wish)
+{
+	return (wish->flags & (O_CREAT | O_EXCL | O_PATH)) == (O_CREAT | O_EXCL);
+}
+
 static int open_existing(const struct aw_place *place, const struct wish *wish)
 {
-	if ((wish->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+	if (makes_only(wish)) {
 		errno = EEXIST;
 		return -1;
 	}
@@ -273,7 +278,8 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 		aw_place_release(&place);
 		return false;
 	}
-	if (!aw_hand_may(call, &place, NULL)) {
+	if ((makes_only(wish) && aw_hand_is_taken(call, &place)) ||
+		!aw_hand_may(call, &place, NULL)) {
 		aw_place_release(&place);
 		return false;
 	}

@@ -19,6 +19,8 @@
 
 #include "supervisor/cleanup.h"
 
+enum { NAMES_MAX = 16 }; /* of one address that are looked at */
+
 struct place {
 	unsigned char bytes[16]; /* IPv4 in its IPv6 clothing */
 	time_t seen;
@@ -310,12 +312,30 @@ static size_t wait_for(struct aw_names *names, const unsigned char bytes[16],
 	return count ? count : known(names, bytes, ret, max);
 }
 
-size_t aw_names_of(struct aw_names *names, const struct aw_address *address,
-	const char *ret[], size_t max)
+/* With the lock held: are they to be looked up, since they are old or unknown? */
+static bool is_due(const struct aw_names *names, size_t count)
+{
+	time_t age = now() - names->last;
+
+	return !names->last || age >= AW_NAMES_FRESH_S ||
+	       (!count && age >= AW_NAMES_RETRY_S);
+}
+
+/* With the lock held: would wait_for() wait? */
+static bool is_worth_waiting(const struct aw_names *names)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec - names->started.tv_sec < AW_NAMES_WAIT_MS / 1000;
+}
+
+/* ret_more: do not wait, but say whether it would be any use; or NULL. */
+static size_t names_of(struct aw_names *names, const struct aw_address *address,
+	const char *ret[], size_t max, bool *ret_more)
 {
 	unsigned char bytes[16] = {[10] = 0xff, [11] = 0xff};
 	size_t count = 0;
-	time_t age;
 
 	if (address->family != AF_INET && address->family != AF_INET6)
 		return 0;
@@ -323,16 +343,55 @@ size_t aw_names_of(struct aw_names *names, const struct aw_address *address,
 		address->family == AF_INET ? 4 : 16);
 	pthread_mutex_lock(&names->lock);
 	if (names->used) {
-		age = now() - names->last;
 		count = known(names, bytes, ret, max);
-		if (!names->last || age >= AW_NAMES_FRESH_S ||
-			(!count && age >= AW_NAMES_RETRY_S)) {
-			if (want_look_ups(names) && !count)
+		if (is_due(names, count) && want_look_ups(names) && !count) {
+			if (ret_more)
+				*ret_more = is_worth_waiting(names);
+			else
 				count = wait_for(names, bytes, ret, max);
 		}
 	}
 	pthread_mutex_unlock(&names->lock);
 	return count;
+}
+
+size_t aw_names_of(struct aw_names *names, const struct aw_address *address,
+	const char *ret[], size_t max)
+{
+	return names_of(names, address, ret, max, NULL);
+}
+
+size_t aw_names_now(struct aw_names *names, const struct aw_address *address,
+	const char *ret[], size_t max, bool *ret_more)
+{
+	*ret_more = false;
+	return names_of(names, address, ret, max, ret_more);
+}
+
+bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
+	enum aw_action action, bool patient, struct aw_address *address,
+	struct aw_decision *decision)
+{
+	const char *found[NAMES_MAX];
+	struct aw_decision by_name;
+	bool more = false;
+	size_t count;
+
+	if (!names || decision->verdict != AW_DENY || decision->rule != AW_NO_RULE ||
+		action == AW_BIND || address->host)
+		return true;
+	count = patient ? aw_names_of(names, address, found, NAMES_MAX)
+			: aw_names_now(names, address, found, NAMES_MAX, &more);
+	for (size_t i = 0; i < count; i++) {
+		address->host = found[i];
+		aw_image_decide_address(image, action, address, &by_name);
+		if (by_name.verdict == AW_ALLOW) {
+			*decision = by_name;
+			return true;
+		}
+	}
+	address->host = NULL;
+	return !more;
 }
 
 void aw_names_free(struct aw_names *names)

@@ -12,6 +12,7 @@
 #ifndef AW_SUPERVISOR_NAMES_H
 #define AW_SUPERVISOR_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "policy/error.h"
@@ -44,6 +45,23 @@ enum {
 	AW_NAMES_KEEP_S = 600, /* an address that a name no longer has counts this long
 				*/
 };
+
+/*
+ * Up to max names that are known to have this address, at once.  *ret_more: there may
+ * be more to learn, look-ups are under way; aw_names_of() waits for them.
+ */
+size_t aw_names_now(struct aw_names *names, const struct aw_address *address,
+	const char *ret[], size_t max, bool *ret_more);
+
+/*
+ * A denial that no rule stands behind, judged again with each name that the address
+ * has. False: it may be otherwise after waiting, and patient is false; nothing is
+ * changed. True: *decision and, when it is a name that allows it, address->host are the
+ * last word.
+ */
+bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
+	enum aw_action action, bool patient, struct aw_address *address,
+	struct aw_decision *decision);
 
 /* Ends the thread at its next chance and frees all; NULL is fine. */
 void aw_names_free(struct aw_names *names);

@@ -92,6 +92,8 @@ static int reload(struct service *s, char *text, size_t size)
 		say_policy(s, text);
 		return -1;
 	}
+	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
+		aw_say("reload: %s", err.text); /* names that it adds are not known */
 	old = atomic_load(&s->watch.shared);
 	atomic_store(&s->watch.image, policy.image); /* stays until the end */
 	atomic_store(&s->watch.shared, fresh);
@@ -353,6 +355,8 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	if (w->pidfds < 0 || s->loop < 0 || !w->tree)
 		return aw_fail(err, ENOMEM, "starting the supervisor");
 	aw_processes_on_born(w->tree, aw_watch_born, w);
+	if (aw_names_create(run->policy.image, &w->names, err) < 0)
+		return -1;
 	return aw_log_open(run->log_fd, run->session->id, &w->log, err);
 }
 
@@ -470,6 +474,7 @@ static void finish(struct service *s)
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
+	aw_names_free(s->watch.names);
 	aw_watch_unstock(&s->watch);
 	write_summary(s);
 	aw_control_close(s->control);

@@ -149,6 +149,8 @@ static void decide_address(struct aw_watch *watch, const struct question *q, cha
 	event->path = (struct aw_text){NULL, 0};
 	aw_image_decide_address(
 		atomic_load(&watch->image), (enum aw_action)q->head.action, &to, ret);
+	aw_names_decide(watch->names, atomic_load(&watch->image),
+		(enum aw_action)q->head.action, false, &to, ret);
 }
 
 /* argv as it came: strings with their terminators, one behind the other. */

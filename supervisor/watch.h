@@ -15,6 +15,7 @@
 
 #include "policy/image.h"
 #include "supervisor/audit/log.h"
+#include "supervisor/names.h"
 #include "supervisor/shared.h"
 #include "supervisor/strength.h"
 #include "supervisor/processes.h"
@@ -37,8 +38,9 @@ struct aw_watch {
 	struct aw_shared *_Atomic shared;
 	char shim[1024]; /* the library's path, "" without one */
 	struct aw_processes *tree;
-	int listener; /* seccomp, -1 without */
-	int pidfds;   /* epoll, one pidfd a process; looked at by the drain thread */
+	struct aw_names *names; /* of the allow rules; NULL without a policy */
+	int listener;		/* seccomp, -1 without */
+	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
 	_Atomic uint32_t receiving; /* futex: 1 while a thread waits for a call */
 
 	pthread_mutex_t log_lock;

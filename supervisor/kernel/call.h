@@ -20,6 +20,7 @@ enum aw_reply {
 	AW_REPLY_FAIL,	   /* refused, with call->err */
 	AW_REPLY_VALUE,	   /* done for the target: call->value, or call->err */
 	AW_REPLY_DONE,	   /* an injected descriptor has answered already */
+	AW_REPLY_LATER,	   /* it has to wait: once more, by a thread of its own */
 };
 
 /* All of a call's state, owned by the thread that deals with it; reused. */
@@ -36,9 +37,10 @@ struct aw_notified {
 	enum aw_reply reply;
 	int err;
 	int64_t value;
-	bool silent; /* nothing to log */
-	bool moves;  /* directories get other names: bump the generation */
-	bool gone;   /* the target was killed while it waited */
+	bool silent;  /* nothing to log */
+	bool moves;   /* directories get other names: bump the generation */
+	bool gone;    /* the target was killed while it waited */
+	bool patient; /* it may wait: nobody else waits for this thread */
 	struct seccomp_notif_resp *response; /* room for the answer; the thread's */
 	size_t response_size;
 

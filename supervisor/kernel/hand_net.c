@@ -106,6 +106,13 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 	if (decision.verdict != AW_ALLOW && decision.rule == AW_NO_RULE &&
 		is_own_server(address, &to))
 		decision.verdict = AW_ALLOW;
+	if (!aw_names_decide(call->watch->names, image, event->action, call->patient,
+		    &to, &decision)) {
+		call->reply = AW_REPLY_LATER;
+		return false;
+	}
+	if (decision.verdict == AW_ALLOW && to.host)
+		event->host = (struct aw_text){to.host, strlen(to.host)};
 	if (path.len && event->action != AW_BIND) { /* a denied file stays denied */
 		aw_image_decide_path(image, event->action, path.bytes, path.len, &file);
 		if (file.verdict > decision.verdict)

@@ -334,22 +334,24 @@ static bool wait_for_room(
 }
 
 /* Where it goes: judged, unless the kernel itself is spoken to. */
-static int find_address(struct aw_notified *call, int fd, struct message *m)
+static bool find_address(
+	struct aw_notified *call, int fd, struct message *m, int *ret_errno)
 {
-	int err;
-
+	*ret_errno = 0;
 	if (m->kind == STREAM || m->kind == PACKETS)
 		m->name = 0;
 	call->silent = !m->name || m->kind == NETLINK;
 	if (!m->name)
-		return 0;
-	err = aw_hand_address(call, fd, m->name, m->name_len, &m->address);
-	if (err || m->kind == NETLINK)
-		return err;
-	if (!aw_hand_may_address(call, &m->address))
-		return call->err;
+		return true;
+	*ret_errno = aw_hand_address(call, fd, m->name, m->name_len, &m->address);
+	if (*ret_errno || m->kind == NETLINK)
+		return !*ret_errno;
+	if (!aw_hand_may_address(call, &m->address)) {
+		*ret_errno = call->err; /* 0: answered otherwise, or later */
+		return false;
+	}
 	aw_hand_use(&m->address);
-	return 0;
+	return true;
 }
 
 /* Judge and send one message that is ours; its result, or -errno. */
@@ -357,9 +359,9 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	uint64_t flags, bool alone)
 {
 	long result;
-	int err = find_address(call, *fd, m);
+	int err;
 
-	if (err)
+	if (!find_address(call, *fd, m, &err))
 		return -err;
 	/* the pages would be ours, and in use for something else by then */
 	if (flags & MSG_ZEROCOPY)
@@ -399,7 +401,8 @@ static void one(struct aw_notified *call, int *fd, enum kind kind)
 	call->silent = !m.name;
 	result = err ? -err : send_one(call, fd, &m, flags, true);
 	/* refused and waiting are answers already */
-	if (call->reply != AW_REPLY_FAIL && call->reply != AW_REPLY_DONE)
+	if (call->reply != AW_REPLY_FAIL && call->reply != AW_REPLY_DONE &&
+		call->reply != AW_REPLY_LATER)
 		aw_hand_answer(call, result);
 	release(&m);
 }
@@ -422,6 +425,7 @@ static void many(struct aw_notified *call, int *fd, enum kind kind)
 	long sent = 0, result = 0;
 	bool pending = false;
 
+	call->patient = true; /* what is out already must not be sent again */
 	for (uint64_t i = 0; i < count && result >= 0; i++) {
 		struct message m = {
 			.kind = kind, .address.place = {.parent = -1, .object = -1}};

@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -34,6 +35,15 @@ struct aw_notify {
 	unsigned count;
 	size_t request_size, response_size;
 };
+
+/* A call that waits, in a thread of its own. */
+struct patient {
+	struct aw_notified call;
+	struct seccomp_notif request;
+};
+
+/* How many there are; the session's end waits for them. */
+static _Atomic unsigned patients;
 
 static void answer(struct aw_notified *call)
 {
@@ -177,7 +187,7 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->reply = AW_REPLY_CONTINUE;
 	call->err = 0;
 	call->value = 0;
-	call->silent = call->gone = call->moves = false;
+	call->silent = call->gone = call->moves = call->patient = false;
 	call->event =
 		(struct aw_event){.kind = AW_EV_CALL, .ts = aw_watch_now(), .port = -1};
 	aw_vector_free(&call->argv);
@@ -236,16 +246,25 @@ static bool is_known(struct aw_notified *call)
 	return true;
 }
 
-static void handle(struct aw_notified *call, const struct seccomp_notif *request)
+static void start_patient(
+	const struct aw_notified *call, const struct seccomp_notif *request);
+
+static void handle(
+	struct aw_notified *call, const struct seccomp_notif *request, bool patient)
 {
 	struct aw_watch *watch = call->watch;
 	bool log_first = watch->enforce || watch->ask;
 
 	reset(call, request);
+	call->patient = patient;
 	if (!is_known(call) || !identify(call, &request->data))
 		call->silent = true;
 	else if (arrives_well(call))
 		deal_with(call);
+	if (call->reply == AW_REPLY_LATER) {
+		start_patient(call, request);
+		return;
+	}
 	if (call->moves) {
 		aw_shared_moved(atomic_load(&watch->shared));
 		atomic_store(&watch->settle, 4);
@@ -255,6 +274,54 @@ static void handle(struct aw_notified *call, const struct seccomp_notif *request
 	answer(call);
 	if (!log_first && !call->gone)
 		log_call(call);
+}
+
+static void *be_patient(void *arg)
+{
+	struct patient *p = arg;
+
+	prctl(PR_SET_NAME, "aw-patient");
+	aw_persona_prepare();
+	handle(&p->call, &p->request, true);
+	aw_vector_free(&p->call.argv);
+	free(p->call.argv_text);
+	free(p->call.response);
+	free(p);
+	atomic_fetch_sub(&patients, 1);
+	return NULL;
+}
+
+/* The call once more from the start, where waiting holds nobody else up. */
+static void start_patient(
+	const struct aw_notified *call, const struct seccomp_notif *request)
+{
+	struct patient *p = calloc(1, sizeof(*p));
+	struct seccomp_notif_resp *response = call->response;
+	pthread_attr_t detached;
+	pthread_t thread;
+	int err = ENOMEM;
+
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	if (p && (p->call.response = calloc(1, call->response_size))) {
+		p->call.watch = call->watch;
+		p->call.response_size = call->response_size;
+		p->request = *request;
+		atomic_fetch_add(&patients, 1);
+		err = pthread_create(&thread, &detached, be_patient, p);
+		if (err)
+			atomic_fetch_sub(&patients, 1);
+	}
+	pthread_attr_destroy(&detached);
+	if (!err)
+		return;
+	if (p)
+		free(p->call.response);
+	free(p);
+	memset(response, 0, call->response_size);
+	response->id = call->id;
+	response->error = -err;
+	ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, response);
 }
 
 /* Nobody is left under the filter (Linux 6.11 ends the waiting then). */
@@ -315,7 +382,7 @@ static void serve_calls(
 		code = errno;
 		leave_turn(watch, received);
 		if (received)
-			handle(call, request);
+			handle(call, request, false);
 		else if (code == ENOENT ? is_over(watch->listener) : code != EINTR)
 			break;
 	}
@@ -407,6 +474,8 @@ void aw_notify_stop(struct aw_notify *notify)
 			}
 		} while (pthread_timedjoin_np(notify->threads[i], NULL, &soon) != 0);
 	}
+	while (atomic_load(&patients)) /* for AW_NAMES_WAIT_MS at most */
+		usleep(1000);
 	free(notify->threads);
 	free(notify);
 }

@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_hosts.sh - rules by host name, where the program brings nothing but an address.
+#
+# Runs with a hosts file, a name server and addresses of its own.
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+have python3 || skip_all 'no python3'
+if [ -z "${AW_ALONE:-}" ]; then
+	flags=-mn
+	is_root || flags=-rmn
+	have ip && unshare $flags true 2>/dev/null || skip_all 'no namespaces of its own here'
+	rm -rf "$tmp"
+	trap - EXIT
+	AW_ALONE=1 exec unshare $flags bash "$0"
+fi
+
+ip link set lo up
+for address in 192.0.2.10 192.0.2.20 192.0.2.30; do ip address add "$address/32" dev lo; done
+printf '%s\n' '127.0.0.1 localhost' '192.0.2.10 api.test' '192.0.2.20 two.test' >"$tmp/hosts"
+echo 'nameserver 127.0.0.1' >"$tmp/resolv.conf"
+mount --bind "$tmp/hosts" /etc/hosts && mount --bind "$tmp/resolv.conf" /etc/resolv.conf ||
+	skip_all '/etc/hosts cannot be replaced here'
+
+cat >"$tmp/server.py" <<'EOP'
+import socket, sys, time
+kept = [socket.create_server(("0.0.0.0", port), backlog=50) for port in (8080, 8081)]
+for port in map(int, sys.argv[2:]):  # a name server that takes questions and never answers
+    s = socket.socket(type=socket.SOCK_DGRAM)
+    s.bind(("127.0.0.1", port))
+    kept.append(s)
+open(sys.argv[1], "w").close()
+time.sleep(600)
+EOP
+cat >"$tmp/reach.py" <<'EOP'
+import socket, sys, time
+def reach(kind, address, port):
+    s = socket.socket(type=socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM)
+    try:
+        if kind == "udp":
+            s.sendto(b"x", (address, port))
+        else:
+            s.connect((address, port))
+        return "reached"
+    except PermissionError:
+        return "refused"
+for what in sys.argv[1:]:
+    kind, address, port = what.split("/")
+    print(reach(kind, address, int(port)))
+EOP
+python3 "$tmp/server.py" "$tmp/ready" &
+server=$!
+at_end 'kill $server'
+wait_for 5 test -e "$tmp/ready"
+
+policy() { printf 'version: 1\nmode: enforce\nrunner: %s\nnetwork: {default: deny, allow: [%s]}\n' "${2:-exec}" "$1" >"$tmp/policy.yaml"; }
+run() { "$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log "$log" "$@"; }
+reach() { run --engine "$engine" -- python3 "$tmp/reach.py" "$@" | xargs; }
+
+for engine in hybrid kernel; do
+	policy '"api.test:8080"'
+	rm -f "$log"
+	is 'reached refused refused refused' "$engine: an allowed name admits its address at that port, and nothing else" \
+		"$(reach tcp/192.0.2.10/8080 tcp/192.0.2.10/8081 tcp/192.0.2.20/8080 tcp/192.0.2.30/8080)"
+	ok "$engine: the log has the name and the rule" jq -es 'any(.[]; .event == "call" and .verdict == "allow"
+		and .address == "192.0.2.10" and .host == "api.test" and .rule.text == "api.test:8080")' "$log"
+	is 'reached refused' "$engine: a datagram too" "$(reach udp/192.0.2.10/8080 udp/192.0.2.20/8080)"
+	policy '"api.test", "!api.test:8080"'
+	is 'refused reached' "$engine: what is taken out stays out" "$(reach tcp/192.0.2.10/8080 tcp/192.0.2.10/8081)"
+	printf 'version: 1\nmode: enforce\nrunner: exec\nnetwork: {default: deny, allow: ["api.test"], deny: ["192.0.2.10"]}\n' >"$tmp/policy.yaml"
+	is refused "$engine: a deny rule about the address stands" "$(reach tcp/192.0.2.10/8080)"
+done
+
+engine=hybrid
+for runner in bwrap landlock; do
+	policy '"api.test:8080"' $runner
+	run -- true >/dev/null 2>&1 || { skip "behind $runner" 'it does not work here'; continue; }
+	is 'reached refused' "behind $runner the same" "$(reach tcp/192.0.2.10/8080 tcp/192.0.2.20/8080)"
+done
+
+# Other rules after a reload.
+policy '"api.test:8080"'
+run -- sh -c 'python3 "$1" tcp/192.0.2.20/8080; touch "$2/first"; until [ -e "$2/reloaded" ]; do sleep 0.05; done
+	python3 "$1" tcp/192.0.2.20/8080 tcp/192.0.2.10/8080' sh "$tmp/reach.py" "$tmp" >"$tmp/out" &
+session=$!
+wait_for 10 test -e "$tmp/first"
+policy '"two.test:8080"'
+id=$(jq -r "select(.session) | .session" "$log" | tail -n 1)
+ok 'the policy can be read again' "$AGENTWATCH" policy reload "$id"
+touch "$tmp/reloaded"
+wait $session
+is 'refused reached refused' 'a reload brings other names' "$(xargs <"$tmp/out")"
+
+# A name server that is silent: who asks for an unknown address waits a little, nobody else does.
+kill $server
+rm "$tmp/ready"
+python3 "$tmp/server.py" "$tmp/ready" 53 &
+server=$!
+wait_for 5 test -e "$tmp/ready"
+policy '"silent.test:8080"'
+cat >"$tmp/others.py" <<'EOP'
+import os, subprocess, sys, time
+start = time.monotonic()
+asking = [subprocess.Popen([sys.executable, sys.argv[1], "tcp/192.0.2.30/8080"], stdout=subprocess.PIPE) for i in range(8)]
+time.sleep(0.5)
+begin = time.monotonic()
+waiting = sum(p.poll() is None for p in asking)
+for i in range(50):
+    os.mkdir(sys.argv[2] + "/d%d" % i)
+print("others are served" if time.monotonic() - begin < 0.8 else "others wait", end="; ")
+print("some wait" if waiting else "nobody waits", end="; ")
+print(*{p.communicate()[0].decode().strip() for p in asking}, end="; ")
+print("not for long" if time.monotonic() - start < 6 else "for long")
+EOP
+mkdir "$tmp/others"
+is 'others are served; some wait; refused; not for long' 'a silent name server holds up only who asks' \
+	"$(run --engine hybrid -- python3 "$tmp/others.py" "$tmp/reach.py" "$tmp/others")"
+done_testing

@@ -94,4 +94,41 @@ done
 printf 'version: 1\nmode: enforce\nrunner: exec\nfilesystem: {default: allow, deny: ["%s/files/one.txt"]}\n' "$tmp" >"$tmp/policy.yaml"
 like 'EACCES|ermission denied' 'a denied file is an error that the host can read' "$("$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log "$log" -- \
 	"${inspector[@]}" "${filesystem[@]}" --method tools/call --tool-name read_text_file --tool-arg "path=$tmp/files/one.txt" 2>&1)"
+
+# In enforce behind a wall, without a policy file: the workspace is what the servers work on.
+cd "$tmp/files" || exit 1
+requests filesystem \
+	"$(tool 3 read_text_file '{"path":"'"$tmp"'/files/one.txt"}')" \
+	"$(tool 4 write_file '{"path":"'"$tmp"'/files/two.txt","content":"written"}')" \
+	"$(tool 5 list_directory '{"path":"'"$tmp"'/files"}')"
+export MEMORY_FILE_PATH=$tmp/files/memory.json
+walled=$tmp/walled.jsonl
+for runner in bwrap landlock; do
+	wall=("$AGENTWATCH" run --quiet --mode enforce --runner "$runner" --log "$walled" --)
+	"${wall[@]}" true >/dev/null 2>"$tmp/err" || { skip "MCP servers behind $runner" "$(tail -n 1 "$tmp/err")"; continue; }
+	for server in filesystem memory everything; do
+		command=(node "$modules/server-$server/dist/index.js")
+		[ $server != filesystem ] || command+=("$tmp/files")
+		[ $server != everything ] || command+=(stdio)
+		reset; "${driver[@]}" "$tmp/$server.jsonl" "${command[@]}" >"$tmp/bare" 2>"$tmp/bare.err"
+		reset; "${driver[@]}" "$tmp/$server.jsonl" "${wall[@]}" "${command[@]}" >"$tmp/watched" 2>"$tmp/watched.err"
+		is 0 "$runner: $server ends with status 0 when its input ends" $?
+		if [ $server = everything ]; then # it sends notifications when it likes
+			for file in bare watched; do jq -c 'select(has("id") and (has("method") | not))' "$tmp/$file" >"$tmp/$file.answers"; done
+			same "$tmp/bare.answers" "$tmp/watched.answers" "$runner: $server gives the same answers"
+			ok "$runner: $server answered" test "$(wc -l <"$tmp/watched.answers")" -ge 3
+		else
+			same "$tmp/bare" "$tmp/watched" "$runner: $server says the same byte for byte"
+			ok "$runner: $server answered" test "$(wc -l <"$tmp/watched")" -ge 3
+		fi
+		same "$tmp/bare.err" "$tmp/watched.err" "$runner: $server has the same stderr"
+		is "$("${inspector[@]}" "${command[@]}" --method tools/list 2>/dev/null)" \
+			"$runner: the inspector lists the tools of server-$server" \
+			"$("${wall[@]}" "${inspector[@]}" "${command[@]}" --method tools/list 2>"$tmp/err")"
+	done
+	mkdir -p "$HOME/.ssh" && echo PRIVATE >"$HOME/.ssh/id_ed25519"
+	like 'EACCES|ENOENT|ermission denied' "$runner: a key is out of reach of a server" "$("${wall[@]}" \
+		"${inspector[@]}" node "$modules/server-filesystem/dist/index.js" "$HOME" \
+		--method tools/call --tool-name read_text_file --tool-arg "path=$HOME/.ssh/id_ed25519" 2>&1)"
+done
 done_testing

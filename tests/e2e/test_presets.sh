@@ -109,45 +109,115 @@ rm -r "$XDG_CONFIG_HOME/agentwatch"
 is x 'a log to a device leaves it to the command' \
 	"$("$AGENTWATCH" run --quiet --mode enforce --runner exec --log /dev/null -- sh -c 'echo gone >/dev/null && echo x' 2>&1)"
 
-# Each agent, end to end.
+# Each agent, end to end, behind each wall; as root also as the ordinary user awtest.
 dir=${AW_AGENTS_DIR:-$root/build/agents}
 agents=(${AW_AGENTS:-claude codex opencode gemini qwen})
 [ -z "${AW_QUICK:-}" ] || agents=(${AW_AGENTS:-claude codex})
+runners=(bwrap landlock)
+[ -z "${AW_FULL:-}" ] || runners+=(exec)
+users=("$(id -un)")
+is_root && id awtest >/dev/null 2>&1 && runuser -u awtest -- test -x "$AGENTWATCH" 2>/dev/null && users+=(awtest)
 at_end 'rm -rf "$place"'
 place=$(mktemp -d "${AW_AGENT_PLACE:-/var/tmp}/aw-agent.XXXXXX")
+chmod 755 "$place"
 
-# agent NAME [PREFIX...]: in a folder of its own, with a key in its home.
+# as USER COMMAND...
+as()
+{
+	local user=$1
+	shift
+	if [ "$user" = "$(id -un)" ]; then "$@"; else runuser -u "$user" -- "$@"; fi
+}
+
+# agent USER NAME [PREFIX...]: in a folder of its own, with a key in its home.
 agent()
 {
-	local name=$1
-	shift
-	rm -rf "${place:?}/$name"
-	mkdir -p "$place/$name/home/.ssh"
-	echo PRIVATE >"$place/$name/home/.ssh/id_ed25519"
-	AGENT_CMD='echo agent-ran > agent-ran.txt; cat ~/.ssh/id_ed25519 > key.txt; /bin/true' \
-		AGENT_DIR=$place/$name AGENT_ENV="XDG_STATE_HOME=$XDG_STATE_HOME XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" \
+	local user=$1 at=$place/$2
+	shift 2
+	rm -rf "${at:?}"
+	mkdir -p "$at/home/.ssh" "$at/state"
+	mkdir -m 700 "$at/run"
+	echo PRIVATE >"$at/home/.ssh/id_ed25519"
+	chown -R "$user" "$at"
+	as "$user" env AGENT_CMD='echo agent-ran > agent-ran.txt; cat ~/.ssh/id_ed25519 > key.txt; /bin/true' \
+		AGENT_DIR="$at" AGENT_ENV="XDG_STATE_HOME=$at/state XDG_RUNTIME_DIR=$at/run" \
 		bash "$root/tests/agents/agent.sh" "$dir" "$agent" "$@"
 }
 
+# watch_agent USER RUNNER: its task is done, the key is not read.
+watch_agent()
+{
+	local user=$1 runner=$2 what="$agent, $2, $1" got log=$place/watched/log
+	got=$(agent "$user" watched "$AGENTWATCH" run --mode enforce --runner "$runner" --engine hybrid --log "$log" --)
+	like "^$agent PASS rc=0" "$what: it does its task in enforce, without a policy file" "$got"
+	note "bare: $(head -n 1 <<<"$bare"); watched: $(head -n 1 <<<"$got")"
+	[[ $got == *PASS* ]] || note "$(jq -r 'select(.event == "call" and .verdict != "allow") | "\(.call) \(.path // .address) \(.rule.text // "default")"' "$log" | sort | uniq -c | sort -rn | head -n 12)"
+	like "agentwatch: preset [a-z-]+ \(from the command's name\)" "$what: its preset is named" "$(cat "$place/watched/err")"
+	ok "$what: the log names that runner" jq -es --arg r "runner $runner" 'any(.[]; (.text // .message // "") | contains($r))' "$log"
+	is '' "$what: the key was not read" "$(cat "$place/watched/w/key.txt" 2>&1)"
+	ok "$what: the refusal is in the log, with its protection" jq -es --arg p "$place/watched/home/.ssh/id_ed25519" \
+		'any(.[]; .event == "call" and .verdict == "deny" and .enforced == true and .path == $p
+			and .rule.file == "protections" and .rule.text == "private-keys: ~/.ssh")' "$log"
+	ok "$what: making the home once more is no denial" jq -es --arg p "$place/watched/home" \
+		'all(.[]; .event != "call" or .path != $p or .verdict == "allow")' "$log"
+}
+
+for runner in "${runners[@]}"; do
+	"$AGENTWATCH" run --quiet --mode enforce --runner "$runner" --log none -- true >/dev/null 2>"$tmp/err" && continue
+	skip "agents behind $runner" "$(tail -n 1 "$tmp/err")"
+	runners=("${runners[@]/#$runner/}")
+done
 for agent in "${agents[@]}"; do
 	if [ ! -x "$dir/node_modules/.bin/$agent" ]; then
 		skip "$agent in enforce" 'it is not installed (test_agents.sh installs it)'
 		continue
 	fi
-	bare=$(agent bare)
-	if [[ $bare != *PASS* ]]; then
-		skip "$agent in enforce" "it does not work bare here: $(head -c 200 <<<"$bare" | tr '\n#' '  ')"
+	for user in "${users[@]}"; do
+		bare=$(agent "$user" bare)
+		if [[ $bare != *PASS* ]]; then
+			skip "$agent in enforce, $user" "it does not work bare here: $(head -c 200 <<<"$bare" | tr '\n#' '  ')"
+			continue
+		fi
+		is PRIVATE "$agent, $user: reads the key when nobody watches" "$(cat "$place/bare/w/key.txt")"
+		for runner in "${runners[@]}"; do
+			[ -z "$runner" ] || watch_agent "$user" "$runner"
+		done
+	done
+done
+
+# Hosts talk to agents over stdio (ACP): the same messages behind a wall.
+acp() { (cd "$place/acp/w" && timeout 90 env "${settings[@]}" node "$root/tests/agents/acp.js" "$@" 2>/dev/null); }
+acp_model()
+{
+	mkdir -p "$place/acp/home/.gemini" "$place/acp/w"
+	echo '{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}' \
+		>"$place/acp/home/.gemini/settings.json"
+	node "$root/tests/agents/fake-model.js" "$place/acp/port" "$place/acp/requests" '{"steps":[],"final":"ALL DONE"}' &
+	model=$!
+	at_end 'kill $model'
+	wait_for 5 test -s "$place/acp/port"
+	url=http://127.0.0.1:$(cat "$place/acp/port")
+	settings=("HOME=$place/acp/home" GEMINI_API_KEY=dummy "GOOGLE_GEMINI_BASE_URL=$url" GEMINI_CLI_TRUST_WORKSPACE=true
+		IS_SANDBOX=1 "ANTHROPIC_BASE_URL=$url" ANTHROPIC_API_KEY=dummy DISABLE_AUTOUPDATER=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1)
+}
+
+hosts=('claude-agent-acp' 'claude-code-acp' 'gemini --experimental-acp')
+[ -z "${AW_QUICK:-}" ] || hosts=("${hosts[@]:0:1}")
+for command in "${hosts[@]}"; do
+	read -ra words <<<"$command"
+	if [ ! -x "$dir/node_modules/.bin/${words[0]}" ]; then
+		skip "${words[0]} behind an ACP host" 'it is not installed'
 		continue
 	fi
-	is PRIVATE "$agent reads the key when nobody watches" "$(cat "$place/bare/w/key.txt")"
-	got=$(agent watched "$AGENTWATCH" run --mode enforce --runner exec --engine hybrid --log "$log" --)
-	like "^$agent PASS rc=0" "$agent does its task in enforce, without a policy file" "$got"
-	note "bare: $(head -n 1 <<<"$bare"); watched: $(head -n 1 <<<"$got")"
-	[[ $got == *PASS* ]] || note "$(jq -r 'select(.event == "call" and .verdict != "allow") | "\(.call) \(.path // .address) \(.rule.text // "default")"' "$log" | sort | uniq -c | sort -rn | head -n 12)"
-	like "agentwatch: preset [a-z-]+ \(from the command's name\)" "$agent: its preset is named" "$(cat "$place/watched/err")"
-	is '' "$agent: the key was not read" "$(cat "$place/watched/w/key.txt" 2>&1)"
-	ok "$agent: the refusal is in the log, with its protection" jq -es --arg p "$place/watched/home/.ssh/id_ed25519" \
-		'any(.[]; .event == "call" and .verdict == "deny" and .enforced == true and .path == $p
-			and .rule.file == "protections" and .rule.text == "private-keys: ~/.ssh")' "$log"
+	[ -d "$place/acp" ] || acp_model
+	bare=$(acp "$dir/node_modules/.bin/${words[0]}" "${words[@]:1}")
+	if [[ $bare != *'"stopReason":"end_turn"'* ]]; then
+		skip "${words[0]} behind an ACP host" "it does not work bare here: $(head -c 200 <<<"$bare" | tr '\n#' '  ')"
+		continue
+	fi
+	for runner in "${runners[@]}"; do
+		[ -z "$runner" ] || is "$bare" "${words[0]}, $runner: an ACP host is told the same as bare" \
+			"$(acp "$AGENTWATCH" run --quiet --mode enforce --runner "$runner" --log "$log" -- "$dir/node_modules/.bin/${words[0]}" "${words[@]:1}")"
+	done
 done
 done_testing

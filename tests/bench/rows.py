@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows.py - the table of what is measured: command, ways to watch it, budgets."""
+import collections
+
+import work
+
+# how: options of `agentwatch run`; RULES stands for a policy of the bench's own
+Way = collections.namedtuple("Way", "label how budget", defaults=(None,))
+# what: a function of work.py, or the name of one in bench.py that measures by itself
+# weight: how many pairs, relative; calls, extra: abs rows, microseconds more for one of so many calls
+Row = collections.namedtuple("Row", "name title what ways weight calls extra quick", defaults=(1, 0, None, True))
+
+
+def engines(**budgets):
+    return [Way(name, ["--engine", name], budget) for name, budget in budgets.items()]
+
+
+def walls(budget, *runners):
+    """Mode enforce: with rules that leave all reading to the wall, and with what is protected without any."""
+    found = []
+    for runner in runners or ("bwrap", "landlock"):
+        found.append(Way(f"{runner}", ["--runner", runner, "--policy", "RULES"], budget))
+        found.append(Way(f"{runner}, prot.", ["--runner", runner, "--mode", "enforce"], budget))
+    return found
+
+
+def rules(budget, *runners):
+    return [Way(runner, ["--runner", runner, "--policy", "RULES"], budget) for runner in runners]
+
+
+ROWS = [
+    Row("open", "open+close, burst", work.open_burst, engines(preload=1.12, hybrid=1.20)),
+    Row("sustained", "open+close, 10 s, every line written", "sustained", engines(hybrid=1.6), quick=False),
+    Row("cat", "cat 20,000 files", work.cat, engines(preload=1.05, hybrid=1.07)),
+    Row("git", "git status + log, 4,000 files", work.git_status, engines(hybrid=1.10), 2),
+    Row("make", "make -j2 of a small C project", work.make, engines(hybrid=1.12)),
+    Row("node", "node with 740 modules", work.node, engines(hybrid=1.06), 1.5),
+    Row("python", "python with many imports", work.python, engines(hybrid=1.06), 1.5),
+    Row("exec", "500 x fork+exec, dynamic", work.spawn, engines(preload=1.15, hybrid=1.30)),
+    Row("exec-static", "500 x fork+exec, static", work.spawn_static, engines(hybrid=1.30)),
+    Row("claude", "claude end to end", "agent", engines(hybrid=1.05), 0.5, quick=False),
+    Row("codex", "codex end to end", "agent", engines(hybrid=1.05), 0.5, quick=False),
+    Row("start", "start-up: true (abs)", work.start, engines(hybrid=None), 3, 1, 8000),
+    Row("static-open", "open in a static program (abs)", work.static_open, engines(hybrid=None), 1, 20000, 15),
+    Row("memory", "memory (abs)", "memory", engines(hybrid=None)),
+    # in mode enforce; what is short is repeated, since the start-up of a wall has a row of its own
+    Row("wall-start", "start-up beside bwrap alone (abs)", work.start_walled, rules(None, "bwrap"), 3, 1, 10000),
+    Row("wall-cat", "3 x cat 20,000 files", work.again(work.cat, 3), walls(1.15)),
+    Row("wall-git", "8 x git status + log, 4,000 files", work.again(work.git_status, 8), walls(1.20)),
+    Row("wall-make", "make -j2 of a small C project", work.make, walls(1.25)),
+    Row("wall-node", "8 x node with 740 modules", work.again(work.node, 8), walls(1.10)),
+    Row("wall-open", "gated read, path proven (abs)", work.open_burst, rules(None, "bwrap", "landlock"), 1, 100000, 3),
+    Row("wall-tar", "tar x of 4,000 files on tmpfs", work.untar, walls(5)),
+    Row("wall-checkout", "git checkout of 5,000 files on disk", work.checkout, walls(1.6)),
+    Row("wall-connect", "connect on loopback (abs)", work.connect, rules(None, "exec", "landlock"), 1, 2000, 60),
+]

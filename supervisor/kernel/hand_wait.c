@@ -15,7 +15,11 @@
 #include "supervisor/kernel/persona.h"
 #include "supervisor/proc.h"
 
-enum { LOOK_MS = 20, RESTART = 512 }; /* ERESTARTSYS: the kernel's own, of signal.c */
+enum {
+	LOOK_MS = 20,
+	IDLE_SECONDS = 2,
+	RESTART = 512 /* ERESTARTSYS: the kernel's own, of signal.c */
+};
 
 /* Who waits now; looked after by one more thread as long as there are any. */
 struct waiter {
@@ -28,6 +32,12 @@ struct waiter {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct waiter *waiters;
 static bool looked_after;
+
+/* A thread that is through stays for a while: most calls do not wait, but they come one
+ * after the other. */
+static pthread_cond_t more_work = PTHREAD_COND_INITIALIZER;
+static struct waiter *queue; /* for threads that are idle, one each */
+static unsigned idle;	     /* threads that nothing is queued for */
 
 /* A signal that the target will handle as soon as it is out of its call. */
 static bool has_signal(pid_t tid)
@@ -122,13 +132,11 @@ static void drop(const struct aw_waiting *call)
 		call->drop(call->data);
 }
 
-static void *wait_for(void *arg)
+static void wait_for(struct waiter *w)
 {
-	struct waiter *w = arg;
 	long result = -1;
 	int err;
 
-	aw_persona_prepare();
 	err = aw_persona_take(w->call.watch, &w->call.target);
 	if (!err) {
 		result = w->call.work(&w->call);
@@ -148,7 +156,6 @@ static void *wait_for(void *arg)
 	drop(&w->call);
 	respond(&w->call, result, err);
 	free(w);
-	return NULL;
 }
 
 /* Detached threads: both end by themselves. */
@@ -165,23 +172,79 @@ static int start_thread(pthread_t *ret, void *(*run)(void *), void *arg)
 	return err;
 }
 
+/* From now on it is looked after. */
+static void enlist(struct waiter *w)
+{
+	pthread_t other;
+
+	pthread_mutex_lock(&lock);
+	w->thread = pthread_self();
+	w->next = waiters;
+	waiters = w;
+	if (!looked_after)
+		looked_after = !start_thread(&other, look_after, NULL);
+	pthread_mutex_unlock(&lock);
+}
+
+/* NULL: nothing has come for a while. */
+static struct waiter *next_work(void)
+{
+	struct timespec until;
+	struct waiter *w;
+	int err = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += IDLE_SECONDS;
+	pthread_mutex_lock(&lock);
+	idle++;
+	while (!queue && err != ETIMEDOUT)
+		err = pthread_cond_timedwait(&more_work, &lock, &until);
+	w = queue;
+	if (w)
+		queue = w->next;
+	else
+		idle--;
+	pthread_mutex_unlock(&lock);
+	return w;
+}
+
+static void *work_on(void *arg)
+{
+	aw_persona_prepare();
+	for (struct waiter *w = arg; w; w = next_work()) {
+		enlist(w);
+		wait_for(w);
+	}
+	return NULL;
+}
+
+/* To a thread that is idle, or a new one. */
+static int give_work(struct waiter *w)
+{
+	pthread_t thread;
+	bool taken;
+
+	pthread_mutex_lock(&lock);
+	taken = idle > 0;
+	if (taken) {
+		idle--;
+		w->next = queue;
+		queue = w;
+		pthread_cond_signal(&more_work);
+	}
+	pthread_mutex_unlock(&lock);
+	return taken ? 0 : start_thread(&thread, work_on, w);
+}
+
 void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting)
 {
 	struct waiter *w = calloc(1, sizeof(*w));
-	pthread_t other;
 	int err = ENOMEM;
 
+	aw_persona_drop(); /* or a new thread would take those rights for ours */
 	if (w) {
 		w->call = *waiting;
-		pthread_mutex_lock(&lock);
-		err = start_thread(&w->thread, wait_for, w);
-		if (!err) {
-			w->next = waiters;
-			waiters = w;
-		}
-		if (!err && !looked_after)
-			looked_after = !start_thread(&other, look_after, NULL);
-		pthread_mutex_unlock(&lock);
+		err = give_work(w);
 	}
 	if (!err) {
 		call->reply = AW_REPLY_DONE;

@@ -59,6 +59,7 @@ struct aw_processes {
 	aw_processes_born born;
 	void *ctx;
 	bool sees_execs;
+	uint64_t changes; /* of rights, in any process */
 };
 
 static const char *intern(struct aw_processes *tree, const char *text)
@@ -153,6 +154,7 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 		return NULL;
 	HASH_FIND_INT(tree->processes, &ppid, parent);
 	p->who = (struct aw_who){.pid = pid, .ppid = ppid, .exe = "?", .umask = -1};
+	p->who.rights_at = ++tree->changes;
 	p->who.own_rights = parent && parent->who.own_rights;
 	p->who.own_umask = parent && parent->who.own_umask;
 	p->who.filtered = parent && parent->who.filtered;
@@ -310,6 +312,7 @@ void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state 
 		p->shim_before = p->who.shim;
 	}
 	if (p) {
+		p->who.rights_at = ++tree->changes;
 		p->exe_next = program ? intern(tree, program) : NULL;
 		p->exe_sure = sure && shim == AW_SHIM_EXPECTED;
 		p->who.execing = true;
@@ -332,8 +335,10 @@ void aw_processes_arrived(
 		refresh_exe(tree, p);
 		who->fresh = p->who.exe != p->exe_next; /* both interned */
 	}
-	if (p)
+	if (p) {
 		who->exe = p->who.exe;
+		p->who.rights_at = who->rights_at = ++tree->changes;
+	}
 	who->execing = false;
 	pthread_mutex_unlock(&tree->lock);
 }
@@ -376,12 +381,14 @@ void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid)
 
 void aw_processes_set_rights(struct aw_processes *tree, pid_t pid)
 {
-	WITH_PROCESS(tree, pid, p_->who.own_rights = true);
+	WITH_PROCESS(tree, pid, p_->who.own_rights = true;
+		     p_->who.rights_at = ++tree->changes);
 }
 
 void aw_processes_set_umask(struct aw_processes *tree, pid_t pid, int mask)
 {
-	WITH_PROCESS(tree, pid, p_->who.own_umask = true; p_->who.umask = mask);
+	WITH_PROCESS(tree, pid, p_->who.own_umask = true; p_->who.umask = mask;
+		     p_->who.rights_at = ++tree->changes);
 }
 
 int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,

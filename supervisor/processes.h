@@ -33,11 +33,12 @@ struct aw_who {
 	bool filtered;	 /* it, or an ancestor, has installed a filter of its own */
 	bool execing;	 /* an exec is under way: exe may be old */
 	bool fresh; /* first met after an exec, and not the program that was judged */
-	bool own_rights;  /* it, or an ancestor, has changed ids or capabilities */
-	bool own_umask;	  /* it, or an ancestor, has changed the umask */
-	bool own_folders; /* threads may have a umask and a folder of their own */
-	int umask;	  /* the last that it set itself, -1 when it set none */
-	bool exe_is_new;  /* exe has been looked up for this very copy */
+	bool own_rights;    /* it, or an ancestor, has changed ids or capabilities */
+	bool own_umask;	    /* it, or an ancestor, has changed the umask */
+	bool own_folders;   /* threads may have a umask and a folder of their own */
+	int umask;	    /* the last that it set itself, -1 when it set none */
+	uint64_t rights_at; /* of no other process, and another after each change */
+	bool exe_is_new;    /* exe has been looked up for this very copy */
 };
 
 struct aw_processes;

@@ -13,6 +13,7 @@
 #include "policy/decide.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/call.h"
+#include "supervisor/kernel/persona.h"
 
 bool aw_call_follows(const struct aw_notified *call, uint64_t flags)
 {
@@ -151,6 +152,7 @@ static bool on_hello(struct aw_notified *call)
 
 	if (strncmp(call->raw, prefix, sizeof(prefix) - 1) != 0)
 		return false;
+	aw_persona_drop();
 	call->silent = true;
 	if (call->watch->engine != AW_HYBRID) {
 		call->reply = AW_REPLY_FAIL;
@@ -224,6 +226,8 @@ static void watch_for_shim(struct aw_notified *call)
 
 bool aw_call_is_shims(struct aw_notified *call)
 {
+	if (call->target.who.shim == AW_SHIM_EXPECTED || is_shim_open(call))
+		aw_persona_drop();
 	if (on_hello(call))
 		return true;
 	if (call->watch->shim[0])

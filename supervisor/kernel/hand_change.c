@@ -189,19 +189,38 @@ static long set_inode(
 	return fd < 0 ? -1 : ioctl(fd, call->args[1], &c->inode);
 }
 
-/* Make the change at a path of ours; a link in its last component counts itself. */
-static long carry_out(const struct aw_notified *call, const struct change *c, int dir,
+/* What can be said by a path alone. */
+static long by_path(const struct aw_notified *call, const struct change *c,
 	const char *path, bool is_link)
+{
+	switch (call->sys) {
+	case AW_SYS_ioctl:
+		return set_inode(call, c, path);
+	case AW_SYS_truncate:
+		return truncate(path, (off_t)call->args[1]);
+	case AW_SYS_setxattr:
+	case AW_SYS_lsetxattr:
+	case AW_SYS_fsetxattr:
+	case AW_SYS_setxattrat:
+		return (is_link ? lsetxattr : setxattr)(
+			path, c->name, c->value, c->size, c->how);
+	default:
+		return (is_link ? lremovexattr : removexattr)(path, c->name);
+	}
+}
+
+/*
+ * Make the change at a path of ours; a link in its last component counts itself.
+ * long_way is the same path from the root.
+ */
+static long carry_out(const struct aw_notified *call, const struct change *c, int dir,
+	const char *path, const char *long_way, bool is_link)
 {
 	int first =
 		call->row->path < 0 || call->row->path == 0 ? 1 : call->row->path + 1;
 	int nofollow = is_link ? AT_SYMLINK_NOFOLLOW : 0;
 
 	switch (call->sys) {
-	case AW_SYS_ioctl:
-		return set_inode(call, c, path);
-	case AW_SYS_truncate:
-		return truncate(path, (off_t)call->args[1]);
 	case AW_SYS_chmod:
 	case AW_SYS_fchmod:
 	case AW_SYS_fchmodat:
@@ -222,14 +241,8 @@ static long carry_out(const struct aw_notified *call, const struct change *c, in
 	case AW_SYS_utimensat:
 		return syscall(SYS_utimensat, dir, path,
 			c->times_given ? c->times : NULL, nofollow);
-	case AW_SYS_setxattr:
-	case AW_SYS_lsetxattr:
-	case AW_SYS_fsetxattr:
-	case AW_SYS_setxattrat:
-		return (is_link ? lsetxattr : setxattr)(
-			path, c->name, c->value, c->size, c->how);
 	default:
-		return (is_link ? lremovexattr : removexattr)(path, c->name);
+		return by_path(call, c, long_way, is_link);
 	}
 }
 
@@ -253,7 +266,8 @@ static long change_at(const struct aw_notified *call, const struct change *c,
 			place->last);
 	else
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", place->object);
-	return carry_out(call, c, AT_FDCWD, name, is_link);
+	return carry_out(call, c, aw_place_own_folder(),
+		name + sizeof("/proc/self/fd/") - 1, name, is_link);
 }
 
 /* Flags that the kernel would refuse; what it accepts is looked at elsewhere. */
@@ -276,7 +290,8 @@ static bool read_subject(struct aw_notified *call, bool *ret_descriptor)
 		row->path == AW_ARG_FD || call->sys == AW_SYS_ioctl ||
 		(!call->args[row->path] && (int)call->args[row->dir] != AT_FDCWD &&
 			(call->sys == AW_SYS_utimensat ||
-				call->sys == AW_SYS_futimesat || may_be_empty));
+				call->sys == AW_SYS_futimesat)) ||
+		(!call->args[row->path] && may_be_empty);
 	if (*ret_descriptor)
 		return true;
 	if (!aw_hand_read(call, call->args[row->path], call->raw))
@@ -328,9 +343,7 @@ void aw_hand_change(struct aw_notified *call)
 			errno = aw_persona_take(call->watch, &call->target);
 			if (!errno)
 				result = change_at(call, &change, &place);
-			err = errno;
-			aw_persona_drop();
-			aw_hand_answer(call, result < 0 ? -err : result);
+			aw_hand_answer(call, result < 0 ? -errno : result);
 		}
 		aw_place_release(&place);
 	}

@@ -76,6 +76,7 @@ static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *w
 	struct aw_decision decision;
 	int ignored;
 
+	aw_persona_drop();
 	path->len = aw_target_resolve(&call->target, wish->dir, raw, wish->follow,
 		(char *)path->bytes, AW_CALL_PATH, &ignored);
 	if (!path->len) {
@@ -323,10 +324,7 @@ static bool find_second(struct aw_notified *call, struct aw_place *ret)
 
 static void done(struct aw_notified *call, long result)
 {
-	int err = errno;
-
-	aw_persona_drop();
-	aw_hand_answer(call, result < 0 ? -err : result);
+	aw_hand_answer(call, result < 0 ? -errno : result);
 }
 
 static bool take(struct aw_notified *call)
@@ -423,8 +421,6 @@ static void rename_it(struct aw_notified *call, const struct aw_place *from,
 static void link_it(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to)
 {
-	char name[32];
-
 	if (from->object < 0 ||
 		(strchr(from->last, '/') && !S_ISDIR(from->st.st_mode))) {
 		aw_hand_answer(call, from->object < 0 ? -ENOENT : -ENOTDIR);
@@ -434,12 +430,12 @@ static void link_it(struct aw_notified *call, const struct aw_place *from,
 		return;
 	/* the very file that was judged; the name of a descriptor is a link to follow
 	 */
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", from->object);
 	if (S_ISLNK(from->st.st_mode))
 		done(call, linkat(from->parent, from->last, to->parent, to->last, 0));
 	else
-		done(call, linkat(AT_FDCWD, name, to->parent, to->last,
-				   AT_SYMLINK_FOLLOW));
+		done(call,
+			linkat(aw_place_own_folder(), aw_place_link(from->object).text,
+				to->parent, to->last, AT_SYMLINK_FOLLOW));
 }
 
 /* The source of a link: by path, or with AT_EMPTY_PATH a descriptor. */

@@ -63,10 +63,13 @@ static bool find_file(struct aw_notified *call, struct aw_hand_address *address)
 	const struct aw_walk_wish wish = {
 		.dir = AT_FDCWD, .follow = call->row->effect != AW_FX_BIND};
 	struct aw_text path = {NULL, 0}, raw = {NULL, 0};
+	bool found;
 
 	memcpy(call->raw, address->any.un.sun_path, sizeof(address->any.un.sun_path));
 	call->raw[address->len - offsetof(struct sockaddr_un, sun_path)] = '\0';
-	return aw_hand_find(call, &wish, call->raw, &address->place, &path, &raw);
+	found = aw_hand_find(call, &wish, call->raw, &address->place, &path, &raw);
+	aw_persona_drop();
+	return found;
 }
 
 /* The session's own servers may be spoken to even where no rule names them. */

@@ -96,6 +96,10 @@ static bool has_bad_flags(const struct wish *wish)
 	struct open_how how = {.flags = wish->flags, .mode = wish->mode};
 	long fd;
 
+	/* open(2) ignores what it does not know; only these do not go with everything
+	 */
+	if (!wish->strict && !(wish->flags & O_TMPFILE))
+		return false;
 	if (wish->strict)
 		fd = syscall(SYS_openat2, -1, "x", &how, sizeof(how));
 	else
@@ -116,10 +120,8 @@ static int issue(int dir, const char *path, const struct wish *wish, uint64_t wi
 
 static int open_again(int object, const struct wish *wish)
 {
-	char link[32];
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", object);
-	return issue(AT_FDCWD, link, wish, O_CREAT | O_EXCL | O_NOFOLLOW);
+	return issue(aw_place_own_folder(), aw_place_link(object).text, wish,
+		O_CREAT | O_EXCL | O_NOFOLLOW);
 }
 
 static long open_waiting(struct aw_waiting *waiting)
@@ -303,7 +305,6 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 	if (!err) {
 		fd = made ? open_new(&place, wish) : open_existing(&place, wish);
 		err = fd < 0 ? errno : 0;
-		aw_persona_drop();
 	}
 	if (err == EACCES && place.magic && isatty_device(&place)) {
 		fd = own_terminal(call, &place, wish->flags);

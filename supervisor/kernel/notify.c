@@ -145,8 +145,16 @@ static bool identify(struct aw_notified *call, const struct seccomp_data *data)
 	return true;
 }
 
+/* The other calls have to do with processes and sockets, which is for us to look at. */
+static bool is_about_files(const struct aw_notified *call)
+{
+	return call->row->effect < AW_FX_EXEC || call->row->effect == AW_FX_META;
+}
+
 static void deal_with(struct aw_notified *call)
 {
+	if (!is_about_files(call))
+		aw_persona_drop();
 	/* an open tells by its path whether the loader makes it */
 	if (call->target.who.execing && call->row->effect != AW_FX_OPEN)
 		aw_processes_arrived(call->watch->tree, &call->target.who, false);
@@ -219,6 +227,7 @@ static bool arrives_well(struct aw_notified *call)
 
 	if (!call->watch->holds || !who->execing)
 		return true;
+	aw_persona_drop();
 	aw_processes_arrived(call->watch->tree, who, false);
 	return !who->fresh || aw_call_verify(call);
 }
@@ -256,6 +265,7 @@ static void handle(
 	bool log_first = watch->enforce || watch->ask;
 
 	reset(call, request);
+	aw_persona_keep_for(call->target.tid);
 	call->patient = patient;
 	if (!is_known(call) || !identify(call, &request->data))
 		call->silent = true;
@@ -442,6 +452,7 @@ int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **r
 	 */
 	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	aw_place_prepare();
 	for (unsigned i = 0; i < count; i++) {
 		if (pthread_create(&notify->threads[i], NULL, serve, notify) != 0)
 			break;

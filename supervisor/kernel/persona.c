@@ -16,7 +16,7 @@
 
 #include "supervisor/proc.h"
 
-enum { GROUPS_MAX = 256 };
+enum { GROUPS_MAX = 256, SEEN = 8 };
 
 struct rights {
 	uid_t uid;
@@ -26,9 +26,21 @@ struct rights {
 	gid_t groups[GROUPS_MAX];
 };
 
+/* What a thread was last seen to have; it holds as long as rights_at is the same. */
+struct seen {
+	pid_t tid;
+	uint64_t rights_at;
+	struct rights rights;
+	mode_t umask;
+};
+
 static _Thread_local struct rights own;
+static _Thread_local struct __user_cap_data_struct own_sets[2];
 static _Thread_local mode_t own_umask, present_umask;
 static _Thread_local bool changed;
+static _Thread_local struct seen seen[SEEN];
+static _Thread_local pid_t worn_tid; /* whose rights these are while changed */
+static _Thread_local uint64_t worn_rights_at;
 
 /* What the command started with; read from its first process. */
 static struct rights first;
@@ -71,10 +83,8 @@ static bool same_groups(const struct rights *a, const struct rights *b)
 static int set_effective(uint64_t capabilities)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2];
+	struct __user_cap_data_struct data[2] = {own_sets[0], own_sets[1]};
 
-	if (syscall(SYS_capget, &head, data) < 0)
-		return -1;
 	data[0].effective = (uint32_t)capabilities & data[0].permitted;
 	data[1].effective = (uint32_t)(capabilities >> 32) & data[1].permitted;
 	return (int)syscall(SYS_capset, &head, data);
@@ -112,7 +122,10 @@ static void restore(const struct rights *from)
 
 void aw_persona_prepare(void)
 {
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+
 	unshare(CLONE_FS);
+	syscall(SYS_capget, &head, own_sets);
 	own_umask = present_umask = umask(022);
 	umask(own_umask);
 	read_rights((pid_t)syscall(SYS_gettid), &own, &own_umask);
@@ -132,6 +145,25 @@ static bool first_rights(pid_t tid, struct rights *ret)
 	return first_known;
 }
 
+/* /proc is slow: asked once until a call was seen that may change rights or umask. */
+static bool rights_of(
+	const struct aw_target *target, struct rights *ret, mode_t *ret_umask)
+{
+	struct seen *at = &seen[(unsigned)target->tid % SEEN];
+	uint64_t now = target->who.rights_at;
+
+	if (at->tid != target->tid || at->rights_at != now) {
+		at->tid = 0;
+		if (!read_rights(target->tid, &at->rights, &at->umask))
+			return false;
+		at->tid = target->tid;
+		at->rights_at = now;
+	}
+	*ret = at->rights;
+	*ret_umask = at->umask;
+	return true;
+}
+
 int aw_persona_take(struct aw_watch *watch, const struct aw_target *target)
 {
 	const struct aw_who *who = &target->who;
@@ -139,8 +171,11 @@ int aw_persona_take(struct aw_watch *watch, const struct aw_target *target)
 	bool known;
 	int err;
 
+	if (changed && worn_tid == target->tid && worn_rights_at == who->rights_at)
+		return 0;
+	aw_persona_drop();
 	if (who->own_rights)
-		known = read_rights(target->tid, &present, &mask);
+		known = rights_of(target, &present, &mask);
 	else
 		known = first_rights(target->tid, &present);
 	if (!known)
@@ -160,6 +195,8 @@ int aw_persona_take(struct aw_watch *watch, const struct aw_target *target)
 	if (own.uid != 0 && present.uid == own.uid) /* nothing that could be changed */
 		return 0;
 	changed = true;
+	worn_tid = target->tid;
+	worn_rights_at = who->rights_at;
 	err = become(&own, &present);
 	if (err)
 		aw_persona_drop();
@@ -171,4 +208,18 @@ void aw_persona_drop(void)
 	if (changed)
 		restore(&present);
 	changed = false;
+}
+
+void aw_persona_keep_for(pid_t tid)
+{
+	if (worn_tid != tid)
+		aw_persona_drop();
+}
+
+bool aw_persona_in_the_way(void)
+{
+	if (!changed || (errno != EACCES && errno != EPERM))
+		return false;
+	aw_persona_drop();
+	return true;
 }

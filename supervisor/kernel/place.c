@@ -23,14 +23,36 @@ struct walk {
 	struct aw_watch *watch;
 	const struct aw_target *target;
 	uint64_t resolve;
-	int root; /* owned: what "/" means */
-	int cur;  /* owned: the folder reached so far */
+	int root; /* what "/" means: owned, unless it is our own */
+	int cur;  /* owned, unless it is the root: the folder reached so far */
 	unsigned links;
 	bool magic;
 	mode_t own; /* see struct aw_place */
 	struct stat start;
 	char rest[2 * AW_PLACE_PATH];
 };
+
+/* Kept open, since every call needs them. */
+static int own_root = -1, own_folder = -1;
+
+void aw_place_prepare(void)
+{
+	own_root = open("/", O_PATH | O_CLOEXEC);
+	own_folder = open("/proc/self/fd", O_PATH | O_CLOEXEC);
+}
+
+int aw_place_own_folder(void)
+{
+	return own_folder;
+}
+
+struct aw_place_link aw_place_link(int fd)
+{
+	struct aw_place_link link;
+
+	snprintf(link.text, sizeof(link.text), "%d", fd);
+	return link;
+}
 
 static int open_how(int dir, const char *path, uint64_t flags, uint64_t resolve)
 {
@@ -43,8 +65,13 @@ static int open_of_target(const struct aw_target *target, const char *what)
 {
 	char link[64];
 
+	int fd;
+
 	snprintf(link, sizeof(link), "/proc/%d/%s", target->tid, what);
-	return open(link, O_PATH | O_CLOEXEC);
+	do
+		fd = open(link, O_PATH | O_CLOEXEC);
+	while (fd < 0 && aw_persona_in_the_way());
+	return fd;
 }
 
 static int open_descriptor(const struct aw_target *target, int fd)
@@ -59,17 +86,13 @@ static int open_descriptor(const struct aw_target *target, int fd)
 
 static int open_root(const struct aw_target *target)
 {
-	return target->who.plain_root ? open("/", O_PATH | O_CLOEXEC)
-				      : open_of_target(target, "root");
+	return target->who.plain_root ? own_root : open_of_target(target, "root");
 }
 
 size_t aw_place_own_name(int fd, char *to, size_t size)
 {
-	char link[32];
-	ssize_t n;
+	ssize_t n = readlinkat(own_folder, aw_place_link(fd).text, to, size - 1);
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, to, size - 1);
 	if (n <= 0)
 		return 0;
 	to[n] = '\0';
@@ -124,9 +147,17 @@ static int go_to(struct walk *w, int fd)
 {
 	if (fd < 0)
 		return errno;
-	close(w->cur);
+	if (w->cur != w->root)
+		close(w->cur);
 	w->cur = fd;
 	return 0;
+}
+
+/* Where it stands, for the caller to own; -1 with errno. */
+static int take_folder(struct walk *w)
+{
+	return w->cur == w->root ? fcntl(w->root, F_DUPFD_CLOEXEC, 0)
+				 : aw_take_fd(&w->cur);
 }
 
 static int go_up(struct walk *w)
@@ -146,7 +177,7 @@ static int go_to_root(struct walk *w)
 {
 	if (w->resolve & RESOLVE_BENEATH)
 		return EXDEV;
-	return go_to(w, fcntl(w->root, F_DUPFD_CLOEXEC, 0));
+	return w->cur == w->root ? 0 : go_to(w, w->root);
 }
 
 /*
@@ -213,7 +244,9 @@ static int at_link(struct walk *w, int link, const struct stat *st, const char *
 /* The subject is a folder itself: it ended in ".", ".." or at a root. */
 static int end_at_folder(struct walk *w, const char *last, struct aw_place *ret)
 {
-	ret->parent = aw_take_fd(&w->cur);
+	ret->parent = take_folder(w);
+	if (ret->parent < 0)
+		return errno;
 	ret->object = fcntl(ret->parent, F_DUPFD_CLOEXEC, 0);
 	snprintf(ret->last, sizeof(ret->last), "%s", last);
 	ret->len = aw_place_own_name(ret->object, ret->name, sizeof(ret->name));
@@ -244,7 +277,9 @@ static int end_here(struct walk *w, const char *name, const char *slashes, int *
 		return ENAMETOOLONG;
 	ret->len = len + (size_t)sprintf(ret->name + len, "/%s", name);
 	snprintf(ret->last, sizeof(ret->last), "%s%s", name, slashes);
-	ret->parent = aw_take_fd(&w->cur);
+	ret->parent = take_folder(w);
+	if (ret->parent < 0)
+		return errno;
 	ret->object = aw_take_fd(object);
 	ret->magic = w->magic;
 	if (ret->object < 0)
@@ -326,7 +361,7 @@ static int walk(struct walk *w, bool follow, struct aw_place *ret)
 /* Where the path starts and what "/" is. */
 static int set_out(struct walk *w, const struct aw_walk_wish *wish, const char *path)
 {
-	bool in_root = wish->resolve & RESOLVE_IN_ROOT;
+	bool in_root = wish->resolve & RESOLVE_IN_ROOT, only_dots;
 
 	w->root =
 		in_root ? open_descriptor(w->target, wish->dir) : open_root(w->target);
@@ -335,15 +370,17 @@ static int set_out(struct walk *w, const struct aw_walk_wish *wish, const char *
 	if (path[0] == '/' || in_root) {
 		if (path[0] == '/' && wish->resolve & RESOLVE_BENEATH)
 			return EXDEV;
-		w->cur = fcntl(w->root, F_DUPFD_CLOEXEC, 0);
+		w->cur = w->root;
 	} else {
 		w->cur = open_descriptor(w->target, wish->dir);
 	}
 	if (w->cur < 0)
 		return errno == ENOENT ? EBADF : errno;
-	if (fstat(w->cur, &w->start) < 0)
+	/* that a name cannot be looked up in a file the kernel says */
+	only_dots = !path[strspn(path, "./")];
+	if ((wish->resolve || only_dots) && fstat(w->cur, &w->start) < 0)
 		return errno;
-	if (path[0] != '/' && !S_ISDIR(w->start.st_mode))
+	if (only_dots && path[0] == '.' && !S_ISDIR(w->start.st_mode))
 		return ENOTDIR;
 	snprintf(w->rest, sizeof(w->rest), "%s", path + strspn(path, "/"));
 	return 0;
@@ -370,8 +407,6 @@ static int without_links(struct walk *w, bool follow, struct aw_place *ret)
 		return 1;
 	if (err)
 		return err;
-	if (in_proc(folder)) /* /proc/self is a link only sometimes */
-		return 1;
 	memmove(text, cut + 1, strlen(cut + 1) + 1);
 	err = go_to(w, aw_take_fd(&folder));
 	return err ? err : walk(w, follow, ret);
@@ -399,10 +434,11 @@ int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 		err = without_links(&w, wish->follow, ret);
 		if (err == 1)
 			err = walk(&w, wish->follow, ret);
-		aw_persona_drop();
 	}
-	aw_cleanup_close(&w.root);
-	aw_cleanup_close(&w.cur);
+	if (w.cur != w.root)
+		aw_cleanup_close(&w.cur);
+	if (w.root != own_root)
+		aw_cleanup_close(&w.root);
 	if (err)
 		aw_place_release(ret);
 	return err;

@@ -43,9 +43,22 @@ struct aw_walk_wish {
 	uint64_t resolve; /* RESOLVE_ flags of the target's openat2 */
 };
 
+/* Once before anything else, in the process that serves the calls. */
+void aw_place_prepare(void);
+
 /*
- * Walk path.  0: the place is filled in, its object -1 when only the last component is
- * not there; else an errno, and nothing is owned.
+ * A descriptor of ours as a path: its number, to be looked up in the folder that
+ * aw_place_own_folder() gives.  That is /proc/self/fd, without the way to it.
+ */
+struct aw_place_link {
+	char text[16];
+};
+struct aw_place_link aw_place_link(int fd);
+int aw_place_own_folder(void);
+
+/*
+ * Walk path, as the target: persona.h.  0: the place is filled in, its object -1 when
+ * only the last component is not there; else an errno, and nothing is owned.
  */
 int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 	const struct aw_walk_wish *wish, const char *path, struct aw_place *ret);

@@ -14,6 +14,7 @@
 
 #include "policy/path.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/persona.h"
 #include "supervisor/proc.h"
 
 #define PATH_SIZE 4096
@@ -23,7 +24,12 @@ static ssize_t read_some(pid_t tid, uint64_t address, void *to, size_t len)
 {
 	struct iovec here = {to, len}, there = {(void *)(uintptr_t)address, len};
 
-	return process_vm_readv(tid, &here, 1, &there, 1, 0);
+	ssize_t n;
+
+	do
+		n = process_vm_readv(tid, &here, 1, &there, 1, 0);
+	while (n < 0 && aw_persona_in_the_way());
+	return n;
 }
 
 bool aw_target_read(
@@ -42,7 +48,12 @@ bool aw_target_write(
 	struct iovec here = {(void *)from, len},
 		     there = {(void *)(uintptr_t)address, len};
 
-	return process_vm_writev(target->tid, &here, 1, &there, 1, 0) == (ssize_t)len;
+	ssize_t n;
+
+	do
+		n = process_vm_writev(target->tid, &here, 1, &there, 1, 0);
+	while (n < 0 && aw_persona_in_the_way());
+	return n == (ssize_t)len;
 }
 
 ssize_t aw_target_string(

@@ -155,7 +155,8 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	HASH_FIND_INT(tree->processes, &ppid, parent);
 	p->who = (struct aw_who){.pid = pid, .ppid = ppid, .exe = "?", .umask = -1};
 	p->who.rights_at = ++tree->changes;
-	p->who.own_rights = parent && parent->who.own_rights;
+	/* an orphan may have been made by one that had given its rights up */
+	p->who.own_rights = parent ? parent->who.own_rights : tree->processes != NULL;
 	p->who.own_umask = parent && parent->who.own_umask;
 	p->who.filtered = parent && parent->who.filtered;
 	p->who.shim = parent && parent->who.shim == AW_SHIM_READY ? AW_SHIM_READY

@@ -15,7 +15,15 @@ static int call(int nr, int a, int b, int c)
 	return rc;
 }
 
-enum { READ = 3, WRITE = 4, OPEN = 5, EXECVE = 11, EXIT = 1, SOCKETCALL = 102 };
+enum {
+	READ = 3,
+	WRITE = 4,
+	OPEN = 5,
+	EXECVE = 11,
+	EXIT = 1,
+	SOCKETCALL = 102,
+	SOCKET = 359
+};
 
 static unsigned number(const char *text, const char **end)
 {
@@ -30,7 +38,7 @@ static unsigned number(const char *text, const char **end)
 static int connect_to(const char *address, const char *port)
 {
 	unsigned char inet[16] = {2, 0};
-	int arguments[3] = {2, 1, 0}, i;
+	int arguments[3], i;
 	unsigned value;
 
 	for (i = 4; i < 8; i++)
@@ -38,7 +46,7 @@ static int connect_to(const char *address, const char *port)
 	value = number(port, &port);
 	inet[2] = value >> 8;
 	inet[3] = value;
-	arguments[0] = call(SOCKETCALL, 1, (int)arguments, 0);
+	arguments[0] = call(SOCKET, 2, 1, 0);
 	if (arguments[0] < 0)
 		return arguments[0];
 	arguments[1] = (int)inet;

@@ -114,7 +114,8 @@ static struct aw_who signer(
 {
 	struct aw_who who;
 
-	if (claimed == owner->pid)
+	/* a number of another pid namespace says nothing here */
+	if (claimed == owner->pid || drain->watch->own_pids)
 		return *owner;
 	if (aw_processes_peek(drain->watch->tree, claimed, &who) &&
 		who.ppid == owner->pid) {

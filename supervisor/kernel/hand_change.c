@@ -279,6 +279,13 @@ static bool has_bad_flags(const struct aw_notified *call)
 	       ~(uint64_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT);
 }
 
+/* utimensat(2): without a path it is about the descriptor, but for AT_FDCWD. */
+static bool has_descriptor_alone(const struct aw_notified *call)
+{
+	return (call->sys == AW_SYS_utimensat || call->sys == AW_SYS_futimesat) &&
+	       (int)call->args[call->row->dir] != AT_FDCWD;
+}
+
 /* Is a descriptor the subject? raw holds the path otherwise. False: answered. */
 static bool read_subject(struct aw_notified *call, bool *ret_descriptor)
 {
@@ -286,12 +293,9 @@ static bool read_subject(struct aw_notified *call, bool *ret_descriptor)
 	bool may_be_empty = row->last == AW_LAST_A && row->flags >= 0 &&
 			    call->args[row->flags] & AT_EMPTY_PATH;
 
-	*ret_descriptor =
-		row->path == AW_ARG_FD || call->sys == AW_SYS_ioctl ||
-		(!call->args[row->path] && (int)call->args[row->dir] != AT_FDCWD &&
-			(call->sys == AW_SYS_utimensat ||
-				call->sys == AW_SYS_futimesat)) ||
-		(!call->args[row->path] && may_be_empty);
+	*ret_descriptor = row->path == AW_ARG_FD || call->sys == AW_SYS_ioctl ||
+			  (!call->args[row->path] &&
+				  (has_descriptor_alone(call) || may_be_empty));
 	if (*ret_descriptor)
 		return true;
 	if (!aw_hand_read(call, call->args[row->path], call->raw))

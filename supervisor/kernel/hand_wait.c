@@ -39,13 +39,18 @@ static pthread_cond_t more_work = PTHREAD_COND_INITIALIZER;
 static struct waiter *queue; /* for threads that are idle, one each */
 static unsigned idle;	     /* threads that nothing is queued for */
 
-/* A signal that the target will handle as soon as it is out of its call. */
-static bool has_signal(pid_t tid)
+/*
+ * A signal that the target will handle as soon as it is out of its call.  *ret_sure: no
+ * other thread of its process can take it first, and it is there when the call ends.
+ */
+static bool has_signal(pid_t tid, bool *ret_sure)
 {
 	static const char *const sets[] = {"SigPnd", "ShdPnd", "SigBlk", "SigIgn"};
 	uint64_t masks[4] = {0};
+	const char *threads;
 	char text[4096];
 
+	*ret_sure = false;
 	if (!aw_proc_status(tid, text, sizeof(text)))
 		return true; /* gone */
 	for (int i = 0; i < 4; i++) {
@@ -55,6 +60,8 @@ static bool has_signal(pid_t tid)
 	}
 	/* ignored by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH; handled ones come
 	 * through and the call is restarted */
+	threads = aw_proc_status_value(text, "Threads");
+	*ret_sure = (masks[0] & ~masks[2]) || (threads && atoi(threads) == 1);
 	return (masks[0] | masks[1]) & ~masks[2] & ~masks[3];
 }
 
@@ -68,14 +75,14 @@ static bool is_gone(const struct waiter *w)
 static void *look_after(void *unused)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
-	bool more = true;
+	bool more = true, sure;
 
 	(void)unused;
 	while (more) {
 		nanosleep(&pause, NULL);
 		pthread_mutex_lock(&lock);
 		for (struct waiter *w = waiters; w; w = w->next) {
-			if (!is_gone(w) && !has_signal(w->call.target.tid))
+			if (!is_gone(w) && !has_signal(w->call.target.tid, &sure))
 				continue;
 			w->cancelled = true;
 			pthread_kill(w->thread, SIGUSR2); /* until it has come back */
@@ -135,6 +142,7 @@ static void drop(const struct aw_waiting *call)
 static void wait_for(struct waiter *w)
 {
 	long result = -1;
+	bool sure;
 	int err;
 
 	err = aw_persona_take(w->call.watch, &w->call.target);
@@ -146,7 +154,8 @@ static void wait_for(struct waiter *w)
 	forget(w);
 	/* interrupted: the kernel runs the handler, then starts the call again or not
 	 */
-	if (result < 0 && err == EINTR && w->cancelled)
+	if (result < 0 && err == EINTR && w->cancelled &&
+		has_signal(w->call.target.tid, &sure) && sure)
 		err = RESTART;
 	if (result >= 0 && w->call.as_descriptor) {
 		result = hand_over(&w->call, (int)result);

@@ -175,6 +175,56 @@ static void threads_may_ask_at_once(void)
 	aw_names_free(names);
 }
 
+static void who_may_not_wait_is_told_so(void)
+{
+	struct aw_names *names = names_for("api.test");
+	struct aw_address address = {.family = AF_INET, .bytes = {192, 0, 2, 10}};
+	const char *found[2];
+	bool more;
+
+	ok(aw_names_now(names, &address, found, 2, &more) == 0 && more,
+		"at first nothing is known, but soon more is");
+	ok(aw_names_of(names, &address, found, 2) == 1, "after a wait it is");
+	ok(aw_names_now(names, &address, found, 2, &more) == 1 && !more,
+		"then without one");
+	aw_names_free(names);
+}
+
+static void a_denial_is_judged_again_by_name(void)
+{
+	struct aw_names *names = names_for("'api.test:443'");
+	struct aw_image *image =
+		image_of("network: {default: deny, allow: ['api.test:443']}");
+	struct aw_address address = {
+		.family = AF_INET, .port = 443, .bytes = {192, 0, 2, 10}};
+	struct aw_decision denied = {AW_DENY, AW_NO_RULE}, decision = denied;
+
+	ok(!aw_names_decide(names, image, AW_CONNECT, false, &address, &decision) &&
+			decision.verdict == AW_DENY && !address.host,
+		"without patience it stays open");
+	ok(aw_names_decide(names, image, AW_CONNECT, true, &address, &decision) &&
+			decision.verdict == AW_ALLOW && address.host &&
+			strcmp(address.host, "api.test") == 0,
+		"with it the name allows the address");
+	address.host = NULL;
+	address.port = 80;
+	decision = denied;
+	ok(aw_names_decide(names, image, AW_CONNECT, true, &address, &decision) &&
+			decision.verdict == AW_DENY && !address.host,
+		"at its port alone");
+	address.port = 443;
+	decision = (struct aw_decision){AW_DENY, 0};
+	ok(aw_names_decide(names, image, AW_CONNECT, true, &address, &decision) &&
+			decision.verdict == AW_DENY,
+		"a rule that denies it stands");
+	decision = denied;
+	ok(aw_names_decide(names, image, AW_BIND, true, &address, &decision) &&
+			decision.verdict == AW_DENY,
+		"listening has nothing to do with it");
+	free(image);
+	aw_names_free(names);
+}
+
 static void a_new_address_is_found(void)
 {
 	struct aw_names *names = names_for("api.test");
@@ -240,6 +290,8 @@ int main(void)
 	allowed_names_are_known_by_their_addresses();
 	other_rules_come_with_a_reload();
 	threads_may_ask_at_once();
+	who_may_not_wait_is_told_so();
+	a_denial_is_judged_again_by_name();
 	a_new_address_is_found();
 	a_dead_name_server_holds_nobody_up();
 	unlink(hosts);

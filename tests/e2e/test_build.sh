@@ -51,7 +51,7 @@ for option in $(grep -ohE '(^|[ `])--[a-z][a-z-]+' README.md docs/*.md | tr -d '
 	for command in run log ps stop 'policy check' 'policy explain' 'policy show' 'policy reload' completion; do
 		# shellcheck disable=SC2086
 		"$AGENTWATCH" help $command
-	done 2>/dev/null | grep -q -- "$option" || case " ${AW_FOREIGN_OPTIONS:---force --force-with-lease --dry-run --auto --version --help --seccomp-bpf --man} " in
+	done 2>/dev/null | grep -q -- "$option" || case " ${AW_FOREIGN_OPTIONS:---force --force-with-lease --dry-run --auto --version --help --seccomp-bpf --man --only --keep --table --same} " in
 	*" $option "*) ;; *) fail "option $option, named in the documents, exists" ;; esac
 done
 pass 'options named in the documents were looked up'

@@ -44,6 +44,10 @@ bool aw_hand_find(struct aw_notified *call, const struct aw_walk_wish *wish, cha
 bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 	const struct aw_place *second);
 
+/* What the policy says of one place, and what nobody may touch anyway. */
+void aw_hand_judge(struct aw_notified *call, enum aw_action action,
+	const struct aw_place *place, struct aw_decision *ret);
+
 /*
  * For calls that make a new name: it is taken, and making it would be refused.  Then
  * the answer is the kernel's, EEXIST, and no denial, unless the place may not be read:

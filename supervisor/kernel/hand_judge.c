@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hand_judge.c - the verdict for what a call done on behalf is about. */
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "policy/decide.h"
+#include "supervisor/descend.h"
+#include "supervisor/kernel/hand.h"
+
+/* "/proc/PID" of the target itself is what rules call /proc/self. */
+static size_t as_self(const struct aw_notified *call, const struct aw_place *place,
+	char *to, size_t size)
+{
+	char own[32];
+	int n = snprintf(own, sizeof(own), "/proc/%d", call->target.who.pid);
+
+	if (strncmp(place->name, own, (size_t)n) != 0 ||
+		(place->name[n] && place->name[n] != '/'))
+		return 0;
+	return (size_t)snprintf(to, size, "/proc/self%s", place->name + n);
+}
+
+/* Below /proc/PID of a process of ours. */
+static bool is_supervisor(const struct aw_watch *watch, const char *name)
+{
+	const pid_t ours[] = {watch->self, watch->front};
+
+	for (size_t i = 0; i < 2; i++) {
+		char own[32];
+		int n = snprintf(own, sizeof(own), "/proc/%d/", ours[i]);
+
+		if (strncmp(name, own, (size_t)n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What /proc tells of a process only to those who may trace it (proc(5)).  Done by us
+ * it would be told of any process of the same user, so it is kept to those of the
+ * session.
+ */
+static bool is_private_of_outsider(const struct aw_watch *watch, const char *name)
+{
+	static const char *const open_to_all[] = {"stat", "statm", "status", "cmdline",
+		"comm", "cgroup", "sched", "schedstat", "loginuid", "sessionid",
+		"oom_score", "oom_score_adj", "oom_adj", "cpuset", "limits", "wchan",
+		"mounts", "mountinfo", "mountstats", "net", "task", "coredump_filter"};
+	const char *what;
+	char *end;
+	long pid;
+
+	if (watch->own_pids || strncmp(name, "/proc/", 6) != 0)
+		return false;
+	pid = strtol(name + 6, &end, 10);
+	if (end == name + 6 || *end != '/' || aw_descends((pid_t)pid, watch->self))
+		return false;
+	what = end + 1;
+	if (strncmp(what, "task/", 5) == 0 && (what = strchr(what + 5, '/')))
+		what++;
+	for (size_t i = 0; what && i < sizeof(open_to_all) / sizeof(*open_to_all);
+		i++) {
+		size_t n = strlen(open_to_all[i]);
+
+		if (strncmp(what, open_to_all[i], n) == 0 &&
+			(!what[n] || what[n] == '/'))
+			return false;
+	}
+	return what != NULL;
+}
+
+/* Pipes, sockets and memory that was never in a folder: no rule can be about them. */
+static bool has_no_name(const struct aw_place *place)
+{
+	static const char memory[] = "/memfd:";
+	struct statfs fs;
+
+	if (place->object < 0 || !place->len)
+		return false;
+	if (place->name[0] != '/')
+		return true;
+	return place->st.st_nlink == 0 &&
+	       strncmp(place->name, memory, sizeof(memory) - 1) == 0 &&
+	       fstatfs(place->object, &fs) == 0 &&
+	       (fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC);
+}
+
+/* The target has it open already, for the same; /dev/stdout may be a pipe. */
+static bool has_it_already(const struct aw_place *place, enum aw_action action)
+{
+	mode_t needed = action == AW_READ			    ? S_IRUSR
+			: action == AW_WRITE || action == AW_CREATE ? S_IWUSR
+								    : 0;
+
+	return needed && place->own & needed && has_no_name(place);
+}
+
+void aw_hand_judge(struct aw_notified *call, enum aw_action action,
+	const struct aw_place *place, struct aw_decision *ret)
+{
+	const struct aw_image *image = atomic_load(&call->watch->image);
+	char self[AW_PLACE_PATH + 32];
+	struct aw_decision own;
+	size_t n;
+
+	aw_image_decide_path(image, action, place->name, place->len, ret);
+	n = as_self(call, place, self, sizeof(self));
+	if (ret->rule == AW_NO_RULE && has_it_already(place, action))
+		ret->verdict = AW_ALLOW;
+	if (n) {
+		aw_image_decide_path(image, action, self, n, &own);
+		if (ret->rule == AW_NO_RULE || own.verdict > ret->verdict)
+			*ret = own;
+	}
+	/* a disk is every file on it: only a rule that names it gives it */
+	if ((place->object >= 0 && S_ISBLK(place->st.st_mode) &&
+		    ret->rule == AW_NO_RULE && action != AW_METADATA) ||
+		((is_supervisor(call->watch, place->name) ||
+			 is_private_of_outsider(call->watch, place->name)) &&
+			action != AW_METADATA))
+		*ret = (struct aw_decision){AW_DENY, AW_NO_RULE};
+}
+
+bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
+	const struct aw_place *second)
+{
+	enum aw_action action = call->event.action;
+	enum aw_effect effect = (enum aw_effect)call->row->effect;
+	struct aw_decision decision, other;
+
+	aw_hand_judge(call, effect == AW_FX_LINK ? AW_WRITE : action, place, &decision);
+	if (second) {
+		aw_hand_judge(call, action, second, &other);
+		if (other.verdict > decision.verdict)
+			decision = other;
+	}
+	if (effect == AW_FX_META && decision.verdict != AW_HIDE)
+		call->silent = true;
+	aw_call_decide(call, &decision);
+	return call->reply != AW_REPLY_FAIL && aw_hand_waits(call);
+}
+
+bool aw_hand_is_taken(struct aw_notified *call, const struct aw_place *place)
+{
+	struct aw_decision made, seen;
+
+	if (place->object < 0)
+		return false;
+	aw_hand_judge(call, call->event.action, place, &made);
+	if (made.verdict == AW_ALLOW)
+		return false;
+	aw_hand_judge(call, AW_READ, place, &seen);
+	if (seen.verdict != AW_ALLOW)
+		return false;
+	aw_call_decide(call, &seen);
+	aw_hand_answer(call, -EEXIST);
+	return true;
+}

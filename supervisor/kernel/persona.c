@@ -28,9 +28,9 @@ struct rights {
 
 /* What a thread was last seen to have; it holds as long as rights_at is the same. */
 struct seen {
-	pid_t tid;
 	uint64_t rights_at;
 	struct rights rights;
+	pid_t tid;
 	mode_t umask;
 };
 

@@ -23,7 +23,8 @@ struct walk {
 	struct aw_watch *watch;
 	const struct aw_target *target;
 	uint64_t resolve;
-	int root; /* what "/" means: owned, unless it is our own */
+	int root; /* what "/" means: owned, unless it is our own; -1 until it is needed
+		   */
 	int cur;  /* owned, unless it is the root: the folder reached so far */
 	unsigned links;
 	bool magic;
@@ -143,6 +144,16 @@ static int prepend(struct walk *w, const char *text, size_t len, const char *res
 	return 0;
 }
 
+/* Most relative paths never ask.  Opening it may take our own rights for a moment. */
+static int find_root(struct walk *w)
+{
+	if (w->root < 0)
+		w->root = open_root(w->target);
+	if (w->root < 0)
+		return errno == ENOENT ? EBADF : errno;
+	return aw_persona_take(w->watch, w->target);
+}
+
 static int go_to(struct walk *w, int fd)
 {
 	if (fd < 0)
@@ -163,7 +174,10 @@ static int take_folder(struct walk *w)
 static int go_up(struct walk *w)
 {
 	struct stat root;
+	int err = find_root(w);
 
+	if (err)
+		return err;
 	if (fstat(w->root, &root) < 0)
 		return errno;
 	if (same_folder(w->cur, &root))
@@ -175,9 +189,12 @@ static int go_up(struct walk *w)
 
 static int go_to_root(struct walk *w)
 {
+	int err;
+
 	if (w->resolve & RESOLVE_BENEATH)
 		return EXDEV;
-	return w->cur == w->root ? 0 : go_to(w, w->root);
+	err = find_root(w);
+	return err || w->cur == w->root ? err : go_to(w, w->root);
 }
 
 /*
@@ -363,9 +380,11 @@ static int set_out(struct walk *w, const struct aw_walk_wish *wish, const char *
 {
 	bool in_root = wish->resolve & RESOLVE_IN_ROOT, only_dots;
 
-	w->root =
-		in_root ? open_descriptor(w->target, wish->dir) : open_root(w->target);
-	if (w->root < 0)
+	if (in_root)
+		w->root = open_descriptor(w->target, wish->dir);
+	else if (path[0] == '/')
+		w->root = open_root(w->target);
+	if (w->root < 0 && (in_root || path[0] == '/'))
 		return errno == ENOENT ? EBADF : errno;
 	if (path[0] == '/' || in_root) {
 		if (path[0] == '/' && wish->resolve & RESOLVE_BENEATH)

@@ -45,10 +45,10 @@ ROWS = [
     Row("memory", "memory (abs)", "memory", engines(hybrid=None)),
     # in mode enforce; what is short is repeated, since the start-up of a wall has a row of its own
     Row("wall-start", "start-up beside bwrap alone (abs)", work.start_walled, rules(None, "bwrap"), 3, 1, 10000),
-    Row("wall-cat", "3 x cat 20,000 files", work.again(work.cat, 3), walls(1.15)),
-    Row("wall-git", "8 x git status + log, 4,000 files", work.again(work.git_status, 8), walls(1.20)),
+    Row("wall-cat", "2 x cat 20,000 files", work.again(work.cat, 2), walls(1.15)),
+    Row("wall-git", "4 x git status + log, 4,000 files", work.again(work.git_status, 4), walls(1.20)),
     Row("wall-make", "make -j2 of a small C project", work.make, walls(1.25)),
-    Row("wall-node", "8 x node with 740 modules", work.again(work.node, 8), walls(1.10)),
+    Row("wall-node", "4 x node with 740 modules", work.again(work.node, 4), walls(1.10)),
     Row("wall-open", "gated read, path proven (abs)", work.open_burst, rules(None, "bwrap", "landlock"), 1, 100000, 3),
     Row("wall-tar", "tar x of 4,000 files on tmpfs", work.untar, walls(5)),
     Row("wall-checkout", "git checkout of 5,000 files on disk", work.checkout, walls(1.6)),

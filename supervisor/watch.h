@@ -28,6 +28,7 @@ struct aw_watch {
 	enum aw_engine engine;
 	bool enforce, hides, ask, quiet;
 	bool no_new_privs; /* the filter needed it */
+	bool own_network;  /* it made a network namespace */
 	bool own_pids;	   /* the wall made a pid namespace */
 	bool holds;	   /* allowed calls are done on behalf */
 	pid_t self, front; /* ours, which nobody may touch */

@@ -28,9 +28,10 @@ struct aw_notified {
 	struct aw_watch *watch;
 	uint64_t id;
 	const struct aw_syscall *row;
-	int sys;       /* id of the row */
-	int nr;	       /* as the target gave it */
-	unsigned word; /* pointer size in the target */
+	int sys;	/* id of the row */
+	int nr;		/* as the target gave it */
+	bool by_memory; /* socketcall: the arguments come from memory */
+	unsigned word;	/* pointer size in the target */
 	uint64_t args[6];
 	struct aw_target target;
 

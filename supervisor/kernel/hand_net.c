@@ -270,6 +270,32 @@ static void to_address(struct aw_notified *call)
 	aw_place_release(&address.place);
 }
 
+/*
+ * socketcall(2) has its arguments in memory, so the socket is made here: in our network
+ * namespace, which must be the target's.
+ */
+static void make_socket(struct aw_notified *call)
+{
+	int type = (int)call->args[1], fd, err;
+
+	if (call->watch->own_network && call->args[0] != AF_UNIX) {
+		aw_hand_answer(call, -ENOSYS);
+		return;
+	}
+	err = aw_persona_take(call->watch, &call->target);
+	if (err) {
+		aw_hand_answer(call, -err);
+		return;
+	}
+	fd = socket((int)call->args[0], type | SOCK_CLOEXEC, (int)call->args[2]);
+	err = errno;
+	aw_persona_drop();
+	if (fd < 0)
+		aw_hand_answer(call, -err);
+	else if (!aw_hand_give(call, &fd, O_RDWR | (type & SOCK_CLOEXEC)))
+		aw_cleanup_close(&fd);
+}
+
 /* Families that no rule can name would be ways around those it can. */
 static void on_socket(struct aw_notified *call)
 {
@@ -283,12 +309,16 @@ static void on_socket(struct aw_notified *call)
 	call->event.family = family;
 	if (to.family == AF_UNIX || to.family == AF_INET || to.family == AF_INET6) {
 		call->silent = true;
+		if (call->by_memory)
+			make_socket(call);
 		return;
 	}
 	aw_image_decide_address(
 		atomic_load(&call->watch->image), AW_CONNECT, &to, &decision);
 	aw_call_decide(call, &decision);
 	call->silent = decision.verdict == AW_ALLOW;
+	if (call->reply != AW_REPLY_FAIL && call->by_memory)
+		make_socket(call);
 }
 
 void aw_hand_network(struct aw_notified *call)

@@ -95,6 +95,8 @@ static bool unpack_socketcall(struct aw_notified *call)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (calls[i].number != call->args[0])
 			continue;
+		if (calls[i].row == AW_SYS_socket && !call->watch->holds)
+			return false;
 		call->sys = calls[i].row;
 		call->row = &aw_syscalls[call->sys];
 		if (!aw_target_read(&call->target, call->args[1], args,
@@ -102,14 +104,9 @@ static bool unpack_socketcall(struct aw_notified *call)
 			aw_call_unreadable(call, errno);
 			return false;
 		}
-		if (call->watch->holds && call->sys == AW_SYS_socket) {
-			/* goes on with arguments in memory: there is a call of its own
-			 */
-			aw_hand_answer(call, -ENOSYS);
-			return false;
-		}
 		for (int j = 0; j < 6; j++)
 			call->args[j] = args[j];
+		call->by_memory = true;
 		return true;
 	}
 	return false;
@@ -122,6 +119,7 @@ static bool identify(struct aw_notified *call, const struct seccomp_data *data)
 	for (int i = 0; i < 6; i++)
 		call->args[i] = data->args[i];
 	call->nr = data->nr;
+	call->by_memory = false;
 	call->word = 8;
 	call->sys = -1;
 #if defined(__x86_64__)

@@ -32,17 +32,16 @@ if [ -n "${AW_QUICK:-}" ]; then
 	attempts --loosen --engines hybrid --runners bwrap
 	attempts --engines hybrid --runners $walls
 elif [ -z "${AW_FULL:-}" ]; then
-	attempts --engines hybrid
 	# the ordinary user's are run by the ordinary user
 	users=$(id -un)
-	attempts --same --engines hybrid --runners exec,$walls
-	attempts --same --engines hybrid --runners bwrap --builds "$static"
-	attempts --loosen --engines hybrid --runners exec,bwrap
+	attempts --engines hybrid
+	attempts --engines hybrid --runners bwrap --builds "$static"
 	attempts --engines kernel --runners $walls
 	attempts --engines preload --runners exec
-	attempts --engines hybrid --runners $walls --builds "$static"
+	attempts --same --engines hybrid --runners $walls
+	attempts --loosen --engines hybrid --runners bwrap
 	# a race that is not held ends early: this takes its time behind a wall alone
-	attempts --engines hybrid --runners $walls --only '^race_' --tries 10000
+	attempts --engines hybrid --runners bwrap --only '^race_' --tries 10000
 else
 	attempts --same --builds "glibc,$static"
 	attempts --loosen

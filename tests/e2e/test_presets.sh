@@ -109,14 +109,14 @@ rm -r "$XDG_CONFIG_HOME/agentwatch"
 is x 'a log to a device leaves it to the command' \
 	"$("$AGENTWATCH" run --quiet --mode enforce --runner exec --log /dev/null -- sh -c 'echo gone >/dev/null && echo x' 2>&1)"
 
-# Each agent, end to end, behind each wall; as root also as the ordinary user awtest.
+# Each agent, end to end, behind each wall; with AW_FULL=1 as root also as the user awtest.
 dir=${AW_AGENTS_DIR:-$root/build/agents}
 agents=(${AW_AGENTS:-claude codex opencode gemini qwen})
 [ -z "${AW_QUICK:-}" ] || agents=(${AW_AGENTS:-claude codex})
 runners=(bwrap landlock)
 [ -z "${AW_FULL:-}" ] || runners+=(exec)
 users=("$(id -un)")
-is_root && id awtest >/dev/null 2>&1 && runuser -u awtest -- test -x "$AGENTWATCH" 2>/dev/null && users+=(awtest)
+[ -n "${AW_FULL:-}" ] && is_root && id awtest >/dev/null 2>&1 && runuser -u awtest -- test -x "$AGENTWATCH" 2>/dev/null && users+=(awtest)
 at_end 'rm -rf "$place"'
 place=$(mktemp -d "${AW_AGENT_PLACE:-/var/tmp}/aw-agent.XXXXXX")
 chmod 755 "$place"

@@ -79,8 +79,9 @@ core()
 	as_bare 'the same under another name' bash -c "exec -a other-name '$bin_self' y"
 }
 
-# Enforce answers and carries out more of the calls, so the same again with a policy that allows all.
-printf 'version: 1\nmode: enforce\nrunner: exec\nfilesystem: {default: allow, deny: ["/no/such/denied"]}\nnetwork: {default: allow}\n' >"$tmp/allow.yaml"
+# Enforce answers and carries out more of the calls, so the same again with a policy that allows all; protected hooks
+# would put GIT_TEMPLATE_DIR into the environment.
+printf 'version: 1\nmode: enforce\nrunner: exec\nprotections: {git-hooks: off}\nfilesystem: {default: allow, deny: ["/no/such/denied"]}\nnetwork: {default: allow}\n' >"$tmp/allow.yaml"
 
 for engine in $(engines); do
 	options=(--policy "$tmp/allow.yaml")

@@ -97,7 +97,7 @@ modules=(test_os test_posix test_subprocess test_socket test_shutil test_pathlib
 [ -z "${AW_QUICK:-}" ] || modules=(test_posix test_shutil test_pathlib test_tempfile test_glob test_fcntl)
 [ -z "${AW_MODULES:-}" ] || read -ra modules <<<"$AW_MODULES"
 
-slow=' test_asyncio test_multiprocessing_fork test_threading test_socket test_subprocess '
+slow=' test_asyncio test_multiprocessing_fork test_signal test_threading test_socket test_subprocess '
 
 for engine in $(engines); do
 	[ -z "${AW_ENGINE:-}" ] || [ "$engine" = "$AW_ENGINE" ] || continue

@@ -327,7 +327,7 @@ const struct aw_command aw_command_policy_explain = {
 	.details =
 		"Each question is an option and may be repeated.  The answer has the "
 		"verdict, the rule with its file and line, and by whom it is held:\n\n"
-		"  kernel: a wall or Landlock refuses, whatever the program does\n"
+		"  kernel: a wall or Landlock refuses the program's own calls\n"
 		"  supervisor: it makes the call for the program, or refuses it\n"
 		"  supervisor (raced): it judges, then the call goes on, and a second "
 		"thread could exchange the name in between\n"

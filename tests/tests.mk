@@ -37,7 +37,7 @@ docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls
 .PHONY: docs/ESCAPES.md
 docs/ESCAPES.md: all ## write the page of escape attempts anew, from a run of them
 	AW_TEST_BUILD=$(abspath $(T)) AGENTWATCH=$(PROG) tests/escapes/run --table \
-		--users root,awtest --builds glibc >$@.new && mv $@.new $@
+		--users root,awtest --builds glibc --runners exec,landlock,bwrap >$@.new && mv $@.new $@
 
 .PHONY: check unit unit-threads unit-all fuzz-replay bench ci quickstart aarch64
 check: all $(UNIT) $(FUZZ) $(T)/calls_page ## build and run every test that can run here

@@ -18,6 +18,29 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/runner/runner.h"
 
+/*
+ * firejail runs a program without any sandbox, and with success, where it sees none of
+ * the kernel's own processes among the first ten: it takes that for another sandbox.
+ */
+static bool sees_kernel(void)
+{
+	static const char *const names[] = {"kthreadd", "ksoftirqd", "kworker"};
+
+	for (int pid = 1; pid <= 10; pid++) {
+		char path[32], line[32] = "";
+		AW_FCLOSE FILE *file = NULL;
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		file = fopen(path, "re");
+		if (!file || !fgets(line, sizeof(line), file))
+			continue;
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (strncmp(line, names[i], strlen(names[i])) == 0)
+				return true;
+	}
+	return false;
+}
+
 static int probe(struct aw_error *err)
 {
 	AW_FREE char *program = aw_runner_program("firejail");
@@ -27,6 +50,10 @@ static int probe(struct aw_error *err)
 
 	if (!program)
 		return aw_fail(err, ENOENT, "firejail is not installed");
+	if (!sees_kernel())
+		return aw_fail(err, EPERM,
+			"inside a container or another sandbox firejail does nothing; "
+			"runner bwrap or landlock does");
 	if (aw_runner_try(argv, line, sizeof(line)) == 0)
 		return 0;
 	return aw_fail(err, EPERM,

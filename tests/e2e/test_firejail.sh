@@ -6,4 +6,9 @@ runner=firejail
 . "$(dirname "$0")/wall.sh"
 session=$XDG_STATE_HOME/agentwatch/sessions/told
 ok 'the profile is in the session'"'"'s folder' grep -q "^blacklist $HOME/.ssh" "$session/firejail.profile"
+# firejail itself starts the program without a word of failure there.
+if is_root && unshare -p --fork --mount-proc true 2>/dev/null; then
+	like 'inside a container or another sandbox firejail does nothing' 'inside another sandbox it is not taken for a wall' \
+		"$(unshare -p --fork --mount-proc "$AGENTWATCH" run --mode enforce --runner firejail --log none -- true 2>&1)"
+else skip 'inside another sandbox it is not taken for a wall' 'no pid namespace can be made here'; fi
 done_testing

@@ -2,13 +2,14 @@
 /*
  * numbers.h - system call numbers that this architecture or these headers do not have.
  *
- * Numbers at and above 424 are the same everywhere (kernel: asm-generic/unistd.h), so a
- * header that is too old can be helped; older calls that are missing are -1.
+ * Calls below 424 that are missing are -1; for newer ones see numbers_common.h.
  */
 #ifndef AW_POLICY_NUMBERS_H
 #define AW_POLICY_NUMBERS_H
 
 #include <asm/unistd.h>
+
+#include "policy/numbers_common.h"
 
 #ifndef __NR_open
 #define __NR_open -1
@@ -70,26 +71,8 @@
 #ifndef __NR_readlink
 #define __NR_readlink -1
 #endif
-#ifndef __NR_fchmodat2
-#define __NR_fchmodat2 452
-#endif
-#ifndef __NR_setxattrat
-#define __NR_setxattrat 463
-#endif
-#ifndef __NR_removexattrat
-#define __NR_removexattrat 466
-#endif
 #ifndef __NR_newfstatat
 #define __NR_newfstatat -1
-#endif
-#ifndef __NR_faccessat2
-#define __NR_faccessat2 439
-#endif
-#ifndef __NR_openat2
-#define __NR_openat2 437
-#endif
-#ifndef __NR_open_tree
-#define __NR_open_tree 428
 #endif
 #ifndef __NR_io_uring_setup
 #define __NR_io_uring_setup -1
@@ -108,36 +91,6 @@
 #endif
 #ifndef __NR_sendmmsg
 #define __NR_sendmmsg -1
-#endif
-#ifndef __NR_move_mount
-#define __NR_move_mount 429
-#endif
-#ifndef __NR_pidfd_send_signal
-#define __NR_pidfd_send_signal 424
-#endif
-#ifndef __NR_pidfd_getfd
-#define __NR_pidfd_getfd 438
-#endif
-#ifndef __NR_fsopen
-#define __NR_fsopen 430
-#endif
-#ifndef __NR_fsmount
-#define __NR_fsmount 432
-#endif
-#ifndef __NR_fspick
-#define __NR_fspick 433
-#endif
-#ifndef __NR_mount_setattr
-#define __NR_mount_setattr 442
-#endif
-#ifndef __NR_open_tree_attr
-#define __NR_open_tree_attr 467
-#endif
-#ifndef __NR_file_setattr
-#define __NR_file_setattr 469
-#endif
-#ifndef __NR_clone3
-#define __NR_clone3 435
 #endif
 #ifndef __NR_kexec_load
 #define __NR_kexec_load -1

@@ -3,35 +3,25 @@
 #include "supervisor/descend.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/proc.h"
 
 struct relation {
 	pid_t pid, ppid;
 	bool below;
 };
 
-static bool read_relation(const char *name, struct relation *ret)
+static bool read_relation(pid_t pid, struct relation *ret)
 {
-	char path[64], text[512], *at;
-	AW_CLOSE int fd = -1;
-	ssize_t n;
+	struct aw_proc_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/stat", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || (n = read(fd, text, sizeof(text) - 1)) <= 0)
+	if (!aw_proc_stat(pid, &stat) || stat.state == 'Z')
 		return false;
-	text[n] = '\0';
-	at = strrchr(text, ')'); /* the name before it may hold anything */
-	if (!at || at[1] != ' ' || at[2] == 'Z')
-		return false;
-	*ret = (struct relation){.pid = atoi(name), .ppid = atoi(at + 4)};
+	*ret = (struct relation){.pid = pid, .ppid = stat.ppid};
 	return true;
 }
 
@@ -54,7 +44,7 @@ static struct relation *read_all(size_t *ret_count)
 			all = bigger;
 			room = more;
 		}
-		if (read_relation(entry->d_name, &all[count]))
+		if (read_relation(atoi(entry->d_name), &all[count]))
 			count++;
 	}
 	*ret_count = count;
@@ -118,10 +108,8 @@ bool aw_descends(pid_t pid, pid_t root)
 {
 	for (int depth = 0; pid > 1 && depth < 1024; depth++) {
 		struct relation relation;
-		char name[16];
 
-		snprintf(name, sizeof(name), "%d", pid);
-		if (!read_relation(name, &relation))
+		if (!read_relation(pid, &relation))
 			return false;
 		if (relation.ppid == root)
 			return true;

@@ -75,7 +75,7 @@ bool aw_proc_exists(pid_t pid)
 pid_t aw_proc_inner_pid(pid_t pid)
 {
 	const char *at = NULL, *end;
-	char text[4096];
+	char text[AW_PROC_STATUS];
 	pid_t inner = pid;
 
 	if (aw_proc_status(pid, text, sizeof(text)))
@@ -88,25 +88,34 @@ pid_t aw_proc_inner_pid(pid_t pid)
 	return inner;
 }
 
-dev_t aw_proc_terminal(pid_t pid)
+bool aw_proc_stat(pid_t pid, struct aw_proc_stat *ret)
 {
 	char path[64], text[1024], *at;
 	AW_CLOSE int fd = -1;
-	unsigned number = 0;
+	unsigned number;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (n <= 0)
-		return 0;
+		return false;
 	text[n] = '\0';
 	/* behind the name, which may hold anything: state ppid pgrp session tty_nr */
 	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %u", &number) != 1)
-		return 0;
-	return makedev(
+	if (!at || sscanf(at + 1, " %c %d %*d %*d %u", &ret->state, &ret->ppid,
+			   &number) != 3)
+		return false;
+	ret->terminal = makedev(
 		(number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xfff00));
+	return true;
+}
+
+bool aw_proc_stopped(pid_t pid)
+{
+	struct aw_proc_stat stat;
+
+	return aw_proc_stat(pid, &stat) && (stat.state == 'T' || stat.state == 't');
 }
 
 bool aw_proc_has_our_view(pid_t pid)
@@ -117,21 +126,6 @@ bool aw_proc_has_our_view(pid_t pid)
 	       aw_proc_link(getpid(), "ns/mnt", ours, sizeof(ours)) > 0 &&
 	       aw_proc_link(pid, "ns/mnt", theirs, sizeof(theirs)) > 0 &&
 	       strcmp(ours, theirs) == 0;
-}
-
-bool aw_proc_stopped(pid_t pid)
-{
-	char path[64], text[512], *at;
-	AW_CLOSE int fd = -1;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || (n = read(fd, text, sizeof(text) - 1)) <= 0)
-		return false;
-	text[n] = '\0';
-	at = strrchr(text, ')'); /* the name before it may hold anything */
-	return at && at[1] == ' ' && (at[2] == 'T' || at[2] == 't');
 }
 
 pid_t aw_proc_outer_pid(pid_t pid, pid_t inner)

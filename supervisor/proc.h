@@ -20,8 +20,20 @@ bool aw_proc_exists(pid_t pid);
 /* Its number in the innermost pid namespace that it is in; pid itself when unknown. */
 pid_t aw_proc_inner_pid(pid_t pid);
 
-/* Device number of its controlling terminal, 0 without one. */
-dev_t aw_proc_terminal(pid_t pid);
+/* What /proc/PID/stat says; terminal: device number of the controlling one, 0 without.
+ */
+struct aw_proc_stat {
+	char state; /* 'R', 'S', 'T', 'Z', ... */
+	pid_t ppid;
+	dev_t terminal;
+};
+bool aw_proc_stat(pid_t pid, struct aw_proc_stat *ret);
+
+/* The process is stopped at this moment. */
+bool aw_proc_stopped(pid_t pid);
+
+/* Room for /proc/TID/status with more than a thousand supplementary groups. */
+enum { AW_PROC_STATUS = 32 * 1024 };
 
 /* The whole of /proc/TID/status, terminated; false: it is gone. */
 bool aw_proc_status(pid_t tid, char *to, size_t size);
@@ -31,9 +43,6 @@ const char *aw_proc_status_value(const char *status, const char *name);
 
 /* Same root directory and mount namespace as ours. */
 bool aw_proc_has_our_view(pid_t pid);
-
-/* "T" in its state: the process is stopped at this moment. */
-bool aw_proc_stopped(pid_t pid);
 
 /* Who has this number in the pid namespace of a process; 0: nobody. */
 pid_t aw_proc_outer_pid(pid_t pid, pid_t inner);

@@ -23,6 +23,7 @@
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
+#include "supervisor/service_says.h"
 
 enum { NOTIFY_THREADS = 3, GRACE_MS = 2000 };
 
@@ -68,15 +69,6 @@ static void tell(struct service *s, int kind, int value, int fd)
 	sendmsg(s->news, &msg, MSG_NOSIGNAL);
 }
 
-static void say_policy(struct service *s, const char *text)
-{
-	struct aw_event event = {.kind = AW_EV_POLICY, .text = text, .port = -1};
-
-	event.pid = getpid();
-	event.ppid = s->run->front;
-	aw_watch_log(&s->watch, &event);
-}
-
 /* Read the files again; a broken one leaves everything as it is. */
 static int reload(struct service *s, char *text, size_t size)
 {
@@ -89,7 +81,7 @@ static int reload(struct service *s, char *text, size_t size)
 		free(fresh);
 		snprintf(text, size, "the old policy stays: %s", err.text);
 		aw_say("reload: %s", text);
-		say_policy(s, text);
+		aw_service_say_policy(&s->watch, s->run, text);
 		return -1;
 	}
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
@@ -104,7 +96,7 @@ static int reload(struct service *s, char *text, size_t size)
 			  "not "
 			  "watched from the start"
 			: "");
-	say_policy(s, text);
+	aw_service_say_policy(&s->watch, s->run, text);
 	return 0;
 }
 
@@ -251,25 +243,10 @@ static void check_time(struct service *s)
 	if (!s->end || s->timed_out || now_ms() < s->end)
 		return;
 	s->timed_out = true;
-	aw_watch_warn(&s->watch, NULL, "limits",
+	aw_service_say_warning(&s->watch, "limits", false,
 		"the time of %llu s (limits.time) is over; the command is ended",
 		(unsigned long long)s->run->limiter.time);
-	aw_say("the time of %llu s (limits.time) is over; the command is ended",
-		(unsigned long long)s->run->limiter.time);
 	stop(s, SIGTERM);
-}
-
-/* In the log, and on stderr when something was killed or refused for a limit. */
-static void report_limits(struct service *s)
-{
-	char text[256];
-
-	aw_limits_report(&s->run->limiter, text, sizeof(text));
-	if (text[0]) {
-		aw_watch_warn(&s->watch, NULL, "limits", "%s", text);
-		aw_say("%s", text);
-	}
-	aw_limits_end(&s->run->limiter);
 }
 
 static void run_until_ended(struct service *s)
@@ -298,25 +275,6 @@ static void keep_serving(struct service *s)
 		reap(s);
 		check_time(s);
 	}
-}
-
-static void write_summary(struct service *s)
-{
-	const struct aw_log_counts *counts = aw_log_counts(s->watch.log);
-	struct aw_event event = {.kind = AW_EV_SUMMARY, .port = -1};
-	char extra[160], line[256];
-
-	snprintf(extra, sizeof(extra), "\"calls\":%llu,\"denied\":%llu,\"execs\":%llu",
-		(unsigned long long)counts->calls, (unsigned long long)counts->denied,
-		(unsigned long long)counts->execs);
-	event.pid = getpid();
-	event.ppid = s->run->front;
-	event.extra = extra;
-	aw_watch_log(&s->watch, &event);
-	aw_watch_flush(&s->watch);
-	if (!s->run->options.quiet && aw_summary_line(counts, s->run->policy.mode,
-					      s->run->session->id, line, sizeof(line)))
-		aw_say("%s", line);
 }
 
 static int add_to_loop(struct service *s, int fd, uint64_t what)
@@ -380,57 +338,14 @@ static int set_up_loop(struct service *s, struct aw_error *err)
 	return add_to_loop(s, aw_control_fd(s->control), WAIT_CONTROL);
 }
 
-/* What this engine does not see is said, in the log and to the user. */
-static void say_gap(struct service *s)
-{
-	static const char gap[] =
-		"engine preload sees dynamic programs only: static programs, "
-		"raw system calls and what libc does inside are not logged";
-
-	aw_watch_warn(&s->watch, NULL, "preload", "%s", gap);
-	if (!s->run->options.quiet)
-		aw_say("%s", gap);
-}
-
-/* For the log's first line. */
-static void describe(const struct aw_run *run, char *text, size_t size)
-{
-	const struct aw_holding *holding = &run->holding;
-	char landlock[32] = "";
-
-	if (holding->landlock.version)
-		snprintf(landlock, sizeof(landlock), ", landlock interface %d",
-			holding->landlock.version);
-	snprintf(text, size, "mode %s, engine %s, runner %s%s, held by %s%s",
-		holding->facts.enforce ? "enforce" : "audit",
-		aw_engine_name(run->engine), run->wall.runner->name, landlock,
-		holding->facts.landlock || holding->facts.mounts ? "kernel and " : "",
-		!holding->facts.notified ? "shim"
-		: holding->facts.enforce ? "supervisor"
-					 : "supervisor (raced)");
-}
-
-/* What holds each limit, and what is only nearly held. */
-static void say_limits(struct service *s)
-{
-	const struct aw_limiter *limiter = &s->run->limiter;
-	char text[sizeof(limiter->text) + sizeof(limiter->nearly) + 64];
-
-	snprintf(text, sizeof(text), "limits: %s%s%s", limiter->text,
-		limiter->nearly[0] ? "; not held exactly: " : "", limiter->nearly);
-	say_policy(s, text);
-}
-
 /* Threads first, then the command: its very first call already waits for an answer. */
 static int start(struct service *s, struct aw_error *err)
 {
-	struct aw_event event = {.kind = AW_EV_START, .port = -1};
 	struct aw_launched launched;
-	char text[128];
 	int failed;
 
 	if (s->run->engine == AW_PRELOAD)
-		say_gap(s);
+		aw_service_say_gap(&s->watch, s->run);
 	if (s->run->engine == AW_PRELOAD &&
 		aw_socket_service_open(&s->watch, s->run->socket, &s->sockets, err) < 0)
 		return AW_RUN_FAILED;
@@ -446,13 +361,7 @@ static int start(struct service *s, struct aw_error *err)
 		return AW_RUN_FAILED;
 	s->watch.listener = launched.listener;
 	s->watch.no_new_privs = launched.no_new_privs;
-	describe(s->run, text, sizeof(text));
-	event.text = text;
-	event.pid = s->command;
-	event.ppid = getpid();
-	aw_watch_log(&s->watch, &event);
-	if (s->run->limiter.text[0])
-		say_limits(s);
+	aw_service_say_start(&s->watch, s->run, s->command);
 	if (launched.listener >= 0 &&
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
 		return AW_RUN_FAILED;
@@ -477,7 +386,7 @@ static void finish(struct service *s)
 	aw_drain_finish(s->drain);
 	aw_names_free(s->watch.names);
 	aw_watch_unstock(&s->watch);
-	write_summary(s);
+	aw_service_say_summary(&s->watch, s->run);
 	aw_control_close(s->control);
 	if (aw_session_finish(s->run->session, s->status, &err) < 0)
 		aw_say("%s", err.text);
@@ -518,7 +427,8 @@ int aw_service(struct aw_run *run, int news)
 	end_descendants(s);
 	if (s->timed_out)
 		s->status = AW_LIMIT_TIMED_OUT;
-	report_limits(s);
+	aw_service_say_limits(&s->watch, run);
+	aw_limits_end(&run->limiter);
 	finish(s);
 	tell(s, AW_NEWS_ENDED, s->status, -1);
 	return s->status;

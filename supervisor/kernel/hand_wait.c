@@ -48,7 +48,7 @@ static bool has_signal(pid_t tid, bool *ret_sure)
 	static const char *const sets[] = {"SigPnd", "ShdPnd", "SigBlk", "SigIgn"};
 	uint64_t masks[4] = {0};
 	const char *threads;
-	char text[4096];
+	char text[AW_PROC_STATUS];
 
 	*ret_sure = false;
 	if (!aw_proc_status(tid, text, sizeof(text)))

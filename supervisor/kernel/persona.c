@@ -16,7 +16,7 @@
 
 #include "supervisor/proc.h"
 
-enum { GROUPS_MAX = 256, SEEN = 8 };
+enum { GROUPS_MAX = 1024, SEEN = 8 };
 
 struct rights {
 	uid_t uid;
@@ -50,7 +50,7 @@ static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool read_rights(pid_t tid, struct rights *ret, mode_t *ret_umask)
 {
 	const char *uid, *gid, *groups, *caps, *mask;
-	char text[4096], *end;
+	char text[AW_PROC_STATUS], *end;
 
 	if (!aw_proc_status(tid, text, sizeof(text)))
 		return false;
@@ -70,7 +70,7 @@ static bool read_rights(pid_t tid, struct rights *ret, mode_t *ret_umask)
 		ret->groups[ret->group_count++] = (gid_t)strtoul(groups, &end, 10);
 		groups = end + strspn(end, " ");
 	}
-	return true;
+	return *groups < '0' || *groups > '9'; /* else there are more than we can be */
 }
 
 static bool same_groups(const struct rights *a, const struct rights *b)
@@ -179,14 +179,14 @@ int aw_persona_take(struct aw_watch *watch, const struct aw_target *target)
 	else
 		known = first_rights(target->tid, &present);
 	if (!known)
-		return ESRCH;
+		return EPERM;
 	if (who->umask >= 0 && !who->own_folders) {
 		mask = (mode_t)who->umask;
 	} else if (!who->own_rights && who->own_umask) {
 		struct rights ignored;
 
 		if (!read_rights(target->tid, &ignored, &mask))
-			return ESRCH;
+			return EPERM;
 		if (!who->own_folders)
 			aw_processes_set_umask(watch->tree, who->pid, (int)mask);
 	}

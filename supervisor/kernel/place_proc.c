@@ -147,13 +147,14 @@ static int open_terminal(const struct aw_target *target, dev_t device)
 
 int aw_place_own_tty(const struct aw_target *target, struct aw_place *place)
 {
-	dev_t device;
+	struct aw_proc_stat stat;
 	int fd;
 
 	if (place->st.st_rdev != makedev(5, 0))
 		return 0;
-	device = aw_proc_terminal(target->who.pid);
-	fd = device ? open_terminal(target, device) : -1;
+	fd = aw_proc_stat(target->who.pid, &stat) && stat.terminal
+		     ? open_terminal(target, stat.terminal)
+		     : -1;
 	if (fd < 0)
 		return ENXIO;
 	/* judged as /dev/tty, opened as what that is for the target */

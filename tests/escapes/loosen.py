@@ -11,11 +11,11 @@ BASE = """version: 1
 mode: enforce
 filesystem:
   default: read-only
-  write: ["{root}/work"]
-  deny: ["{root}/elsewhere", "{root}/work/secret"]
-  deny_write: ["{root}/work/frozen"]
-  hide: ["{root}/work/hidden"]
-exec: {{default: allow, deny: ["{root}/work/program"]}}
+  write: ["{root}/ground"]
+  deny: ["{root}/elsewhere", "{root}/ground/secret"]
+  deny_write: ["{root}/ground/frozen"]
+  hide: ["{root}/ground/hidden"]
+exec: {{default: allow, deny: ["{root}/ground/program"]}}
 network: {{default: deny, allow: ["127.1.0.0/16"]}}
 environment: {{unset: ["SECRET_*"]}}
 """
@@ -32,15 +32,15 @@ FILES = {
     "preset": "preset: [everything]\n",
     "filesystem.default": "filesystem: {{default: allow}}\n",
     "filesystem.read": 'filesystem: {{read: ["/", "{root}"], write: ["/"]}}\n',
-    "filesystem.write": 'filesystem: {{write: ["/", "{root}/elsewhere", "{root}/work/frozen"]}}\n',
-    "filesystem.deny": 'filesystem: {{deny: ["!{root}/elsewhere", "!{root}/work/secret", "!/**"]}}\n',
-    "filesystem.deny_write": 'filesystem: {{deny_write: ["!{root}/work/frozen"]}}\n',
-    "filesystem.hide": 'filesystem: {{hide: ["!{root}/work/hidden"]}}\n',
-    "filesystem.ask": 'filesystem: {{ask: ["{root}/elsewhere", "{root}/work/secret"]}}\n',
-    "expose": 'filesystem: {{expose: [{{source: "{root}/elsewhere", target: "{root}/work/x", mode: rw}}]}}\n',
+    "filesystem.write": 'filesystem: {{write: ["/", "{root}/elsewhere", "{root}/ground/frozen"]}}\n',
+    "filesystem.deny": 'filesystem: {{deny: ["!{root}/elsewhere", "!{root}/ground/secret", "!/**"]}}\n',
+    "filesystem.deny_write": 'filesystem: {{deny_write: ["!{root}/ground/frozen"]}}\n',
+    "filesystem.hide": 'filesystem: {{hide: ["!{root}/ground/hidden"]}}\n',
+    "filesystem.ask": 'filesystem: {{ask: ["{root}/elsewhere", "{root}/ground/secret"]}}\n',
+    "expose": 'filesystem: {{expose: [{{source: "{root}/elsewhere", target: "{root}/ground/x", mode: rw}}]}}\n',
     "exec.default": "exec: {{default: allow}}\n",
-    "exec.allow": 'exec: {{allow: ["{root}/work/program", "**"]}}\n',
-    "exec.deny": 'exec: {{deny: ["!{root}/work/program"]}}\n',
+    "exec.allow": 'exec: {{allow: ["{root}/ground/program", "**"]}}\n',
+    "exec.deny": 'exec: {{deny: ["!{root}/ground/program"]}}\n',
     "network.default": "network: {{default: allow}}\n",
     "network.allow": 'network: {{allow: ["127.0.0.0/8", "*"]}}\n',
     "network.deny": 'network: {{deny: ["!127.2.0.0/16"]}}\n',
@@ -57,27 +57,27 @@ FILES = {
     "protections": "protections: off\n",
     "a malformed file": "filesystem: [\n",
 }
-JOB = """cat elsewhere/key work/secret/key work/hidden/key 2>&1
-echo changed >work/frozen/file
-work/program
+JOB = """cat elsewhere/key ground/secret/key ground/hidden/key 2>&1
+echo changed >ground/frozen/file
+ground/program
 echo "environment ${SECRET_KEY:-is clean}"
 (exec 3<>/dev/tcp/127.2.1.1/PORT) 2>&1 && echo connected
 (exec 3<>/dev/tcp/127.1.1.1/PORT) 2>&1 && echo twin connected
-cat work/open/key
-echo changed >work/open/file
+cat ground/open/key
+echo changed >ground/open/file
 """
 
 
 def fill(ground, server):
     root = ground.root
-    for name in ("elsewhere", "work/secret", "work/hidden", "work/frozen", "work/open"):
+    for name in ("elsewhere", "ground/secret", "ground/hidden", "ground/frozen", "ground/open"):
         os.makedirs(f"{root}/{name}", exist_ok=True)
         for file in ("key", "file"):
             with open(f"{root}/{name}/{file}", "w") as out:
-                out.write("open text\n" if name == "work/open" else "treasure text\n")
-    with open(root + "/work/program", "w") as out:
+                out.write("open text\n" if name == "ground/open" else "treasure text\n")
+    with open(root + "/ground/program", "w") as out:
         out.write("#!/bin/sh\necho treasure program\n")
-    os.chmod(root + "/work/program", 0o755)
+    os.chmod(root + "/ground/program", 0o755)
     with open(root + "/job", "w") as out:
         out.write(JOB.replace("PORT", str(server.getsockname()[1])))
     with open(root + "/policy.yaml", "w") as out:
@@ -90,19 +90,19 @@ def fill(ground, server):
 def once(ground, config, text):
     """What came out, and whether the frozen file is as it was."""
     root = ground.root
-    with open(root + "/work/.agentwatch.yaml", "w") as out:
+    with open(root + "/ground/.agentwatch.yaml", "w") as out:
         out.write("version: 1\n" + text.format(root=root))
-    os.chown(root + "/work/.agentwatch.yaml", ground.uid, ground.gid)
+    os.chown(root + "/ground/.agentwatch.yaml", ground.uid, ground.gid)
     argv = ground.watched(config)
     del argv[argv.index("--mode"):argv.index("--mode") + 2]
-    argv[argv.index("--workspace") + 1] = root + "/work"
+    argv[argv.index("--workspace") + 1] = root + "/ground"
     user = {"user": ground.uid, "group": ground.gid, "extra_groups": []} if ground.uid and os.geteuid() == 0 else {}
     env = {"PATH": "/usr/bin:/bin", "HOME": root + "/home", "XDG_RUNTIME_DIR": root + "/rt",
            "SECRET_KEY": "treasure in the environment"}
     done = subprocess.run(argv + ["bash", "job"], cwd=root, env=env, capture_output=True, text=True,
                           errors="replace", timeout=60, check=False, **user)
-    frozen = open(root + "/work/frozen/file").read()
-    with open(root + "/work/open/file") as file:
+    frozen = open(root + "/ground/frozen/file").read()
+    with open(root + "/ground/open/file") as file:
         twin = file.read()
     return done, frozen, twin
 
@@ -143,7 +143,7 @@ def try_all(program, build, configs, ids_of):
         bad = 0
         try:
             for name, text in FILES.items():
-                shutil.rmtree(ground.root + "/work", ignore_errors=True)
+                shutil.rmtree(ground.root + "/ground", ignore_errors=True)
                 fill(ground, server)
                 wrong = problem(name, *once(ground, config, text))
                 drain(server)

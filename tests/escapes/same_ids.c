@@ -84,6 +84,24 @@ static void user(void)
 	look("as a user");
 }
 
+/* As in a large directory; the one that counts is the last, and numbers are long. */
+static void many_groups(void)
+{
+	enum { MANY = 1000, FIRST = 100000 };
+	static gid_t groups[MANY];
+
+	for (int i = 0; i < MANY - 1; i++)
+		groups[i] = FIRST + i;
+	groups[MANY - 1] = OTHER_GROUP;
+	if (setgroups(MANY, groups) || setresgid(GROUP, GROUP, GROUP) ||
+		setresuid(USER, USER, USER))
+		puts("cannot change the user");
+	puts("in a thousand groups");
+	say("  read a file of the group's", open("grouped", O_RDONLY));
+	say("  read a file of the other group's", open("grouped2", O_RDONLY));
+	say("  create", open("open/many", O_CREAT | O_WRONLY, 0600));
+}
+
 static void effective(void)
 {
 	if (setegid(GROUP) || seteuid(USER))
@@ -178,6 +196,7 @@ void same_ids(void)
 	file("rooted/file", "x\n");
 	file("sticky/file", "x\n");
 	apart(user);
+	apart(many_groups);
 	apart(effective);
 	apart(for_files);
 	apart(no_override);

@@ -8,24 +8,10 @@
 #if defined(__x86_64__)
 #include <asm/unistd_32.h>
 
-/* what i386 calls otherwise, and what older headers do not know */
-#define __NR_newfstatat __NR_fstatat64
-#ifndef __NR_fchmodat2
-#define __NR_fchmodat2 452
-#endif
-#ifndef __NR_setxattrat
-#define __NR_setxattrat 463
-#endif
-#ifndef __NR_removexattrat
-#define __NR_removexattrat 466
-#endif
+#include "policy/numbers_common.h"
 
-#ifndef __NR_open_tree_attr
-#define __NR_open_tree_attr 467
-#endif
-#ifndef __NR_file_setattr
-#define __NR_file_setattr 469
-#endif
+/* what i386 calls otherwise */
+#define __NR_newfstatat __NR_fstatat64
 
 static const struct {
 	const char *name;

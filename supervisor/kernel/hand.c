@@ -71,11 +71,12 @@ static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *w
 	aw_persona_drop();
 	path->len = aw_target_resolve(&call->target, wish->dir, raw, wish->follow,
 		(char *)path->bytes, AW_CALL_PATH, &ignored);
-	if (!path->len) {
-		path->bytes = raw;
-		path->len = strlen(raw);
-	}
 	*ret_raw = (struct aw_text){raw, strlen(raw)};
+	if (!path->len) { /* no rule can be about it */
+		path->bytes = NULL;
+		aw_call_unreadable(call, err);
+		return;
+	}
 	aw_image_decide_path(atomic_load(&call->watch->image), call->event.action,
 		path->bytes, path->len, &decision);
 	aw_call_decide(call, &decision);

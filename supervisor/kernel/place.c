@@ -286,7 +286,9 @@ static int end_here(struct walk *w, const char *name, const char *slashes, int *
 {
 	size_t len = aw_place_own_name(w->cur, ret->name, sizeof(ret->name));
 
-	if (!len || ret->name[0] != '/')
+	if (!len)
+		return errno; /* ENAMETOOLONG: so deep that nobody can name it */
+	if (ret->name[0] != '/')
 		return ENOENT;
 	if (len == 1)
 		len = 0;

@@ -102,7 +102,8 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	if (!p)
 		return NULL;
 	HASH_FIND_INT(tree->processes, &ppid, parent);
-	p->who = (struct aw_who){.pid = pid, .ppid = ppid, .exe = "?", .umask = -1};
+	p->who = (struct aw_who){
+		.pid = pid, .inner = pid, .ppid = ppid, .exe = "?", .umask = -1};
 	p->who.rights_at = ++tree->changes;
 	/* an orphan may have been made by one that had given its rights up */
 	p->who.own_rights = parent ? parent->who.own_rights : tree->processes != NULL;

@@ -27,6 +27,7 @@ enum aw_shim_state {
 /* One process, as a copy. */
 struct aw_who {
 	pid_t pid, ppid;
+	pid_t inner;	 /* pid in its own namespace, once told; else pid */
 	const char *exe; /* interned */
 	enum aw_shim_state shim;
 	bool plain_root; /* its root and mount namespace are ours */
@@ -88,6 +89,9 @@ void aw_processes_set_shim(
  * let the kernel layer see all its calls from now on.
  */
 void aw_processes_set_plain(struct aw_processes *tree, pid_t pid);
+
+/* What it calls itself, behind a wall with a pid namespace. */
+void aw_processes_set_inner(struct aw_processes *tree, pid_t pid, pid_t inner);
 
 /* From now on it has a filter of its own / another root; children inherit the first. */
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid);

@@ -63,6 +63,11 @@ void aw_processes_set_shim(
 	WITH_PROCESS(tree, pid, p_->who.shim = shim);
 }
 
+void aw_processes_set_inner(struct aw_processes *tree, pid_t pid, pid_t inner)
+{
+	WITH_PROCESS(tree, pid, p_->who.inner = inner);
+}
+
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid)
 {
 	WITH_PROCESS(tree, pid, p_->who.filtered = true;

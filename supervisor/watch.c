@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "supervisor/pidfd.h"
+#include "supervisor/proc.h"
 #include "supervisor/say.h"
 
 const char *aw_engine_name(enum aw_engine engine)
@@ -231,6 +232,9 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 		return -1;
 	}
 	ring->owner = who->pid;
+	if (watch->own_pids)
+		aw_processes_set_inner(
+			watch->tree, who->pid, aw_proc_inner_pid(who->pid));
 	if (aw_processes_add_ring(watch->tree, who, ring, size) < 0) {
 		aw_ring_unmap(ring, size);
 		close(*ret_fd);

@@ -17,6 +17,7 @@
 #include "policy/calls.h"
 #include "supervisor/audit/address.h"
 #include "supervisor/kernel/notify.h"
+#include "supervisor/proc.h"
 
 enum {
 	SLEEP_LEAST_US = 10000, /* each waking costs the watched programs time */
@@ -114,9 +115,13 @@ static struct aw_who signer(
 {
 	struct aw_who who;
 
-	/* a number of another pid namespace says nothing here */
-	if (claimed == owner->pid || drain->watch->own_pids)
+	if (claimed == owner->inner)
 		return *owner;
+	if (drain->watch->own_pids) { /* rare: a child that is about to exec */
+		claimed = aw_proc_outer_pid(owner->pid, claimed);
+		if (!claimed) /* gone meanwhile */
+			return *owner;
+	}
 	if (aw_processes_peek(drain->watch->tree, claimed, &who) &&
 		who.ppid == owner->pid) {
 		who.exe = owner->exe;

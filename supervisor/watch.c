@@ -3,6 +3,7 @@
 #include "supervisor/watch.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static void log_trouble(struct aw_watch *watch, const struct aw_error *err)
 		aw_say("%s; the agent is stopped, since enforce needs its log",
 			err->text);
 		atomic_store(&watch->stop_agent, true);
+		kill(watch->self, SIGCHLD); /* the service's loop looks at once */
 	} else {
 		aw_say("%s; the command goes on, events wait in memory", err->text);
 	}

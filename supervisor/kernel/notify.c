@@ -256,6 +256,16 @@ static bool is_known(struct aw_notified *call)
 static void start_patient(
 	const struct aw_notified *call, const struct seccomp_notif *request);
 
+/* Enforce: what cannot be logged any more is not done; the agent is being stopped. */
+static bool is_blind(struct aw_notified *call)
+{
+	if (!atomic_load(&call->watch->stop_agent))
+		return false;
+	call->reply = AW_REPLY_FAIL;
+	call->err = EIO;
+	return true;
+}
+
 static void handle(
 	struct aw_notified *call, const struct seccomp_notif *request, bool patient)
 {
@@ -265,7 +275,7 @@ static void handle(
 	reset(call, request);
 	aw_persona_keep_for(call->target.tid);
 	call->patient = patient;
-	if (!is_known(call) || !identify(call, &request->data))
+	if (is_blind(call) || !is_known(call) || !identify(call, &request->data))
 		call->silent = true;
 	else if (arrives_well(call))
 		deal_with(call);

@@ -5,13 +5,13 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { BOUND_MAX = 1024, NAME_MAX_ = 108 };
+enum { BOUND_MAX = 1024, SUN_NAME = 108 };
 
 struct bound {
 	dev_t dev;
 	ino_t ino;
 	size_t len; /* of name; 0: a file */
-	char name[NAME_MAX_];
+	char name[SUN_NAME];
 };
 
 static struct bound list[BOUND_MAX];
@@ -40,7 +40,7 @@ static bool has(const struct bound *bound)
 
 static struct bound of_name(const char *name, size_t len)
 {
-	struct bound bound = {.len = len < NAME_MAX_ ? len : NAME_MAX_};
+	struct bound bound = {.len = len < SUN_NAME ? len : SUN_NAME};
 
 	memcpy(bound.name, name, bound.len);
 	return bound;

@@ -179,8 +179,7 @@ static void connect_it(
 }
 
 /* Does the target's own text lead from our root to the same folder? */
-static bool text_leads_there(
-	const struct aw_notified *call, const char *text, const struct aw_place *place)
+static bool text_leads_there(const char *text, const struct aw_place *place)
 {
 	char folder[sizeof(((struct sockaddr_un *)0)->sun_path) + 2];
 	struct stat here, there;
@@ -188,7 +187,6 @@ static bool text_leads_there(
 
 	snprintf(folder, sizeof(folder), "%.*s", cut ? (int)(cut - text) + 1 : 1,
 		cut ? text : ".");
-	(void)call;
 	return stat(folder, &here) == 0 && fstat(place->parent, &there) == 0 &&
 	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
@@ -205,7 +203,7 @@ static int bind_file(struct aw_notified *call, int fd, struct aw_hand_address *a
 	int result;
 
 	snprintf(link, sizeof(link), "/proc/%d/cwd", call->target.tid);
-	if (chdir(link) < 0 || !text_leads_there(call, call->raw, place))
+	if (chdir(link) < 0 || !text_leads_there(call->raw, place))
 		address->len =
 			offsetof(struct sockaddr_un, sun_path) + 1 +
 			(size_t)snprintf(address->any.un.sun_path,

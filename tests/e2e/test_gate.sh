@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_gate.sh - reading in enforce: in the program's own memory where the wall holds all denials.
+#
+# Who reported an open tells which way it went: "shim" through the gate, "kernel" by the supervisor.
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+ground=$tmp/ground
+mkdir "$ground" "$tmp/away" "$tmp/away/secret"
+echo text >"$ground/file"
+echo text >"$tmp/away/file"
+echo key >"$tmp/away/secret/key"
+ln -s file "$ground/link"
+ln -s "$tmp/away" "$ground/folder"
+mkfifo "$ground/pipe"
+cd "$ground" || exit 1
+printf 'version: 1\nmode: enforce\nprotections: off\nfilesystem: {default: read-only, write: ["%s"], deny: ["%s"]}\n' \
+	"$ground" "$tmp/away/secret" >"$tmp/held.yaml"
+sed 's|\("[^"]*secret"\)|\1, "**/*.never"|' "$tmp/held.yaml" >"$tmp/open.yaml"
+
+# sources PATH: who reported the opens of it in the last log.
+sources() { jq -rs --arg p "$1" '[.[] | select(.event == "call" and .path == $p) | .source] | unique | join(" ")' "$log"; }
+# lines PATH: how many opens of it are logged.
+lines() { jq -rs --arg p "$1" '[.[] | select(.event == "call" and .path == $p)] | length' "$log"; }
+enforce() { "$AGENTWATCH" run --quiet --runner "$runner" --log "$log" --policy "$@"; }
+
+for runner in bwrap landlock; do
+	log=$tmp/log.$runner
+	if ! enforce "$tmp/held.yaml" -- true 2>"$tmp/why"; then
+		skip "gated reads behind $runner" "$(tail -n 1 "$tmp/why")"
+		continue
+	fi
+	is text "$runner: a file is read" "$(enforce "$tmp/held.yaml" -- cat "$ground/file")"
+	is shim '... in the program' "$(sources "$ground/file")"
+	is text "$runner: one by a relative name" "$(enforce "$tmp/held.yaml" -- cat file)"
+	is shim '... in the program' "$(sources "$ground/file")"
+	is text "$runner: one behind a symbolic link" "$(enforce "$tmp/held.yaml" -- cat link)"
+	is 'kernel 1' '... is logged once, by where the link leads' "$(sources "$ground/file") $(lines "$ground/file")"
+	is 0 '... and not by its own name' "$(lines "$ground/link")"
+	is text "$runner: one below a linked folder" "$(enforce "$tmp/held.yaml" -- cat folder/file)"
+	is 'kernel 1' '... likewise' "$(sources "$tmp/away/file") $(lines "$tmp/away/file")"
+	is '' "$runner: what is denied is not read" "$(enforce "$tmp/held.yaml" -- cat "$tmp/away/secret/key" 2>/dev/null)"
+	ok '... and the refusal is logged' jq -es --arg p "$tmp/away/secret/key" \
+		'any(.[]; .event == "call" and .path == $p and .verdict == "deny" and .enforced)' "$log"
+	is '' "$runner: nor by way of a link" "$(enforce "$tmp/held.yaml" -- cat folder/secret/key 2>/dev/null)"
+	enforce "$tmp/held.yaml" -- sh -c 'echo more >>file'
+	is kernel "$runner: a change is made by the supervisor" "$(sources "$ground/file")"
+	(echo through >"$ground/pipe") &
+	is through "$runner: a pipe is opened once" "$(enforce "$tmp/held.yaml" -- timeout 10 cat pipe)"
+	wait
+	echo text >"$ground/file"
+	is text "$runner: with a pattern that no wall can hold" "$(enforce "$tmp/open.yaml" -- cat file)"
+	is kernel '... reads are made by the supervisor' "$(sources "$ground/file")"
+done
+done_testing

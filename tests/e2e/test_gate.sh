@@ -13,6 +13,7 @@ echo key >"$tmp/away/secret/key"
 ln -s file "$ground/link"
 ln -s "$tmp/away" "$ground/folder"
 mkfifo "$ground/pipe"
+ln -s pipe "$ground/door"
 cd "$ground" || exit 1
 printf 'version: 1\nmode: enforce\nprotections: off\nfilesystem: {default: read-only, write: ["%s"], deny: ["%s"]}\n' \
 	"$ground" "$tmp/away/secret" >"$tmp/held.yaml"
@@ -47,6 +48,9 @@ for runner in bwrap landlock; do
 	is kernel "$runner: a change is made by the supervisor" "$(sources "$ground/file")"
 	(echo through >"$ground/pipe") &
 	is through "$runner: a pipe is opened once" "$(enforce "$tmp/held.yaml" -- timeout 10 cat pipe)"
+	wait
+	(echo through >"$ground/pipe") &
+	is through "$runner: behind a symbolic link as well" "$(enforce "$tmp/held.yaml" -- timeout 10 cat door)"
 	wait
 	echo text >"$ground/file"
 	is text "$runner: with a pattern that no wall can hold" "$(enforce "$tmp/open.yaml" -- cat file)"

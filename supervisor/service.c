@@ -387,6 +387,7 @@ static void finish(struct service *s)
 	aw_names_free(s->watch.names);
 	aw_watch_unstock(&s->watch);
 	aw_service_say_summary(&s->watch, s->run);
+	aw_service_say_unwritten(&s->watch);
 	aw_control_close(s->control);
 	if (aw_session_finish(s->run->session, s->status, &err) < 0)
 		aw_say("%s", err.text);

@@ -2,6 +2,7 @@
 /* service_says.c - first and last lines of a session. */
 #include "supervisor/service_says.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -109,4 +110,15 @@ void aw_service_say_summary(struct aw_watch *watch, const struct aw_run *run)
 	if (!run->options.quiet && aw_summary_line(counts, run->policy.mode,
 					   run->session->id, line, sizeof(line)))
 		aw_say("%s", line);
+}
+
+void aw_service_say_unwritten(const struct aw_watch *watch)
+{
+	uint64_t lost = aw_log_unwritten(watch->log);
+
+	if (lost)
+		aw_say("%" PRIu64 " events are not in the audit log: it could not be "
+		       "written to the end; make room and run the command again for "
+		       "a whole one",
+			lost);
 }

@@ -32,4 +32,7 @@ void aw_service_say_limits(struct aw_watch *watch, const struct aw_run *run);
 /* The log's last line, and the one on stderr when something was denied. */
 void aw_service_say_summary(struct aw_watch *watch, const struct aw_run *run);
 
+/* The last word on stderr when events could not be written. */
+void aw_service_say_unwritten(const struct aw_watch *watch);
+
 #endif

@@ -24,7 +24,8 @@ struct aw_log {
 	int fd;		     /* owned; -1: count only */
 	struct aw_json text; /* bytes [done, text.len) are not written yet */
 	size_t done;
-	off_t torn_size; /* the file's size when it ended in part of a line, else -1 */
+	off_t torn_size;  /* the file's size when it ended in part of a line, else -1 */
+	uint64_t refused; /* events that were not taken: too much waited already */
 	uint64_t seq;
 	struct aw_clock_text clock;
 	struct aw_json session; /* the id as a JSON string */
@@ -159,6 +160,7 @@ int aw_log_write(struct aw_log *log, const struct aw_event *event, struct aw_err
 		return 0;
 	}
 	if (before - log->done >= KEEP_MAX && aw_log_flush(log, err) < 0) {
+		log->refused++;
 		if (err)
 			err->code = ENOBUFS;
 		return -1;
@@ -168,6 +170,7 @@ int aw_log_write(struct aw_log *log, const struct aw_event *event, struct aw_err
 	if (log->text.failed) {
 		log->text.failed = false;
 		log->text.len = before;
+		log->refused++;
 		return aw_fail(err, ENOMEM, "writing the audit log: out of memory");
 	}
 	log->seq++;
@@ -180,9 +183,13 @@ const struct aw_log_counts *aw_log_counts(const struct aw_log *log)
 	return &log->counts;
 }
 
-size_t aw_log_pending(const struct aw_log *log)
+uint64_t aw_log_unwritten(const struct aw_log *log)
 {
-	return log->text.len - log->done;
+	uint64_t lines = log->refused;
+
+	for (size_t at = log->done; at < log->text.len; at++)
+		lines += log->text.bytes[at] == '\n';
+	return lines;
 }
 
 /* The file ends within a line that will never be completed: cut it off, if we can. */

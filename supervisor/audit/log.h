@@ -39,8 +39,8 @@ int aw_log_flush(struct aw_log *log, struct aw_error *err);
 
 const struct aw_log_counts *aw_log_counts(const struct aw_log *log);
 
-/* Bytes that wait in the buffer: 0 means that a reader can see every event. */
-size_t aw_log_pending(const struct aw_log *log);
+/* Events that no reader can see: those that wait, and those that were not taken. */
+uint64_t aw_log_unwritten(const struct aw_log *log);
 
 /* Flush and close; NULL is fine.  A line that cannot be completed is taken back. */
 void aw_log_close(struct aw_log *log);

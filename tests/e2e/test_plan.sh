@@ -17,10 +17,13 @@ touch "$HOME/.ssh/id" "$HOME/.ssh/known_hosts" "$HOME/.netrc" "$HOME/notes" "$tm
 ln -s docs "$HOME/link"
 cd "$tmp/tree/repo" || exit 1
 
-parts=$(dirname "$AGENTWATCH")
+# The order in a plan is by path: a copy of the program stands at a known place beside the tree.
+parts=$tmp/parts
+mkdir "$parts"
+cp -R "$(dirname "$AGENTWATCH")"/{agentwatch,agentwatch-enter,libagentwatch.so,presets} "$parts"
 normal()
 {
-	sed -e "s|$tmp/tree|TREE|g" -e "s|$(cd "$parts" && pwd -P)|PARTS|g" \
+	sed -e "s|$tmp/tree|TREE|g" -e "s|$parts|PARTS|g" \
 		-e 's|^/[a-z/]*/\(bwrap\|firejail\)|\1|' -e 's| \\$||' |
 		grep -E 'TREE|PARTS|SESSION|^[^/]*$| / / *$|^[a-z]+ +/ |read-only /$'
 }
@@ -29,7 +32,7 @@ for policy in "$golden"/*.yaml; do
 	name=$(basename "$policy" .yaml)
 	for runner in bwrap firejail; do
 		want=$golden/$name.$runner.$who
-		"$AGENTWATCH" policy show --plan --policy "$policy" --runner $runner 2>&1 | normal >"$tmp/got"
+		"$parts/agentwatch" policy show --plan --policy "$policy" --runner $runner 2>&1 | normal >"$tmp/got"
 		[ "${AW_GOLDEN:-}" != write ] || cp "$tmp/got" "$want"
 		same "$want" "$tmp/got" "$name for $runner as $who"
 	done

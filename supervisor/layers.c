@@ -12,6 +12,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/folders.h"
 #include "supervisor/find.h"
+#include "supervisor/run.h"
 
 static int no_memory(struct aw_error *err)
 {
@@ -187,6 +188,8 @@ static void fill_facts(struct aw_layers *layers, const struct aw_layers_wish *wi
 		v->runtime_dir = path;
 	if (wish->log)
 		v->log = name_log(wish->log);
+	v->runner = wish->runner;
+	v->default_runner = aw_wall_default;
 	v->git_dir = find_git_dir(v->workspace);
 	if (account && (!v->home || strcmp(v->home, account->pw_dir) != 0))
 		v->account_home = real_or_same(account->pw_dir);

@@ -17,6 +17,7 @@ struct aw_layers_wish {
 	const char *workspace, *agent;
 	const char *command; /* as typed; its base name stands in for agent */
 	const char *log;     /* file that gets the events */
+	const char *runner;  /* outlives the layers */
 	const struct aw_string_list *policies;
 };
 

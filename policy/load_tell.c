@@ -296,16 +296,10 @@ static void tell_protections(const struct telling *t)
 	tell_protected(t);
 }
 
-/* Oldest first, as they were named; their rules are in the lists. */
-static void remark_presets(const struct telling *t, const struct aw_origin *o)
+static void remark_preset(const struct telling *t, const struct aw_origin *o)
 {
 	char line[512];
 
-	if (!o)
-		return;
-	remark_presets(t, o->next);
-	if (strcmp(o->key, "preset") != 0)
-		return;
 	if (t->policy->picked && strcmp(o->layer, "built-in") == 0)
 		snprintf(line, sizeof(line),
 			"preset %s was chosen by the command's name", o->value);
@@ -313,6 +307,23 @@ static void remark_presets(const struct telling *t, const struct aw_origin *o)
 		snprintf(line, sizeof(line), "preset %s  # %s:%u (%s)", o->value,
 			o->file, o->line, o->layer);
 	t->teller->remark(t->to, line);
+}
+
+/* Oldest first, as they were named; their rules are in the lists. */
+static void remark_presets(const struct telling *t)
+{
+	const struct aw_origin *o, *next, *last = NULL;
+
+	for (;;) {
+		next = NULL;
+		for (o = t->policy->origins; o != last; o = o->next)
+			if (strcmp(o->key, "preset") == 0)
+				next = o;
+		if (!next)
+			return;
+		remark_preset(t, next);
+		last = next;
+	}
 }
 
 static void tell_fields(const struct telling *t)
@@ -387,7 +398,7 @@ void aw_policy_tell(
 	tell_plain(&t, "version", "1");
 	tell_plain(&t, "merge", "replace");
 	tell_fields(&t);
-	remark_presets(&t, policy->origins);
+	remark_presets(&t);
 	open_list(&t, "preset");
 	close_one(&t);
 	tell_protections(&t);

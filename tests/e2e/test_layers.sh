@@ -159,6 +159,21 @@ fi
 	order runner landlock exec landlock exec landlock exec landlock ||
 	skip 'runner' 'no Landlock here'
 
+# What chooses the files has no place in them.
+mkdir -p "$global" "$tmp/w1" "$tmp/w2"
+cat >"$global/policy.yaml" <<END
+version: 1
+environment: {set: {WHERE: "\$WORKSPACE"}}
+agents: {helper: {environment: {set: {WHO: helper}}}, one: {environment: {set: {WHO: one}}}, two: {environment: {set: {WHO: two}}}}
+END
+for name in a b; do printf 'version: 1\nenvironment: {set: {FROM: %s}}\n' $name >"$tmp/$name.yaml"; done
+tell() { "$@" --quiet --log none -- "$tmp/bin/helper" -c 'echo "$WHO ${WHERE##*/} $FROM"' 2>/dev/null; }
+is 'helper ws ' 'agent, workspace and policy: defaults' "$(tell "$aw" run)"
+chosen=(env AGENTWATCH_AGENT=one AGENTWATCH_WORKSPACE="$tmp/w1" AGENTWATCH_POLICY="$tmp/a.yaml" "$aw" run)
+is 'one w1 a' 'environment over defaults' "$(tell "${chosen[@]}")"
+is 'two w2 b' 'flags over environment' "$(tell "${chosen[@]}" --agent two --workspace "$tmp/w2" --policy "$tmp/b.yaml")"
+rm -rf "$global"
+
 # --- nothing wins over the system policy
 if [ -n "$have_system" ]; then
 	printf 'version: 1\nmode: enforce\nrunner: exec\nquiet: false\nlog: "%s/log-system"\n' "$tmp" >$system

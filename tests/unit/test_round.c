@@ -313,12 +313,14 @@ static bool same_values(const struct aw_policy *p, const struct aw_policy *q)
 static bool comes_back(const struct aw_policy *p, const struct text_layer *below,
 	size_t count, unsigned requests)
 {
-	struct text_layer layers[8] = {{NULL}};
+	struct text_layer layers[8] = {{NULL, AW_TRUSTED, NULL}};
 	char *text = print(p), *again;
 	struct aw_policy q;
 	bool same;
+	size_t i;
 
-	memcpy(layers, below, count * sizeof(*layers));
+	for (i = 0; i < count; i++)
+		layers[i] = below[i];
 	layers[count].layer = "policy";
 	layers[count].text = strchr(text, '\n') + 1; /* without "version: 1" */
 	load_or_stop(layers, count + 1, AW_AUDIT, &q);

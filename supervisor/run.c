@@ -97,6 +97,18 @@ int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
 	return failed;
 }
 
+struct aw_layers_wish aw_run_wish(const struct aw_run *run)
+{
+	const struct aw_run_options *o = &run->options;
+
+	return (struct aw_layers_wish){.workspace = o->workspace,
+		.agent = o->agent,
+		.command = run->command[0],
+		.log = o->log,
+		.runner = o->runner,
+		.policies = &o->policies};
+}
+
 static bool asks(const struct aw_run *run, const struct aw_policy *policy)
 {
 	const char *where =
@@ -288,12 +300,7 @@ static int run_main(int argc, char **argv)
 		       "agentwatch again");
 		return AW_RUN_FAILED;
 	}
-	wish = (struct aw_layers_wish){.workspace = run.options.workspace,
-		.agent = run.options.agent,
-		.command = run.command[0],
-		.log = run.options.log,
-		.runner = run.options.runner,
-		.policies = &run.options.policies};
+	wish = aw_run_wish(&run);
 	if (aw_layers_find(&wish, &run.layers, &err) < 0) {
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;

@@ -76,6 +76,9 @@ struct aw_news {
 	pid_t waited; /* with STARTED: the child whose end is the command's */
 };
 
+/* What the command line says of layers; strings are the run's. */
+struct aw_layers_wish aw_run_wish(const struct aw_run *run);
+
 /*
  * Read the policy files of this run into *ret; problems are printed on stderr and make
  * -1 when one of them is an error.

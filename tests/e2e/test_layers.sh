@@ -198,16 +198,14 @@ restricted_runners:
 END
 is '' 'going on with exec, its rules count' "$(readable --policy "$one" -- bash)"
 
-# --- all layers are read again
+# --- all layers are read again, with those that have come since
 mkdir -p "$global/agents"
-[ -z "$have_system" ] || printf 'version: 1\nfilesystem: {deny: ["%s/none"]}\n' "$tmp" >$system
 printf 'version: 1\nmode: enforce\nagents: {helper: {restricted_runners: {exec: {restrictions: {}}}}}\n' >"$global/policy.yaml"
-printf 'version: 1\n' >"$global/agents/helper.yaml"
 printf 'version: 1\n' >"$ws/.agentwatch.yaml"
 printf 'version: 1\nfilesystem: {default: allow}\n' >"$one"
 "$aw" run --quiet --runner exec --log "$log" --policy "$one" -- "$tmp/bin/helper" -c "
 	look() { for f in '$tmp'/data/*; do read -r x <\$f && echo \$x; done 2>/dev/null | xargs; }
-	look; touch '$tmp/started'; until [ -e '$tmp/reloaded' ]; do sleep 0.02; done; look" >"$tmp/out" 2>"$tmp/err" &
+	for n in 1 2; do look; touch '$tmp/started'; until [ -e '$tmp/reloaded'\$n ]; do sleep 0.02; done; done; look" >"$tmp/out" 2>"$tmp/err" &
 session=$!
 wait_for 10 test -e "$tmp/started"
 [ -z "$have_system" ] || printf 'version: 1\nfilesystem: {deny: ["%s/data/system"]}\n' "$tmp" >$system
@@ -221,10 +219,18 @@ printf 'version: 1\nfilesystem: {deny: ["%s/data/workspace"]}\n' "$tmp" >"$ws/.a
 printf 'version: 1\nfilesystem: {deny: ["%s/data/top"]}\n' "$tmp" >"$one"
 kill -HUP $session
 ok 'SIGHUP reads them' wait_for 5 grep -q 'was read again' "$log"
-touch "$tmp/reloaded"
+rm "$tmp/started"
+touch "$tmp/reloaded1"
+wait_for 5 test -e "$tmp/started"
+rm "$ws/.agentwatch.yaml"
+printf 'version: 1\n' >"$one"
+kill -HUP $session
+ok 'a file that is gone changes nothing' wait_for 5 grep -q "old policy stays: $ws/.agentwatch.yaml is gone" "$log"
+touch "$tmp/reloaded2"
 wait $session
-is 'agent entry exec global landlock other system top workspace' 'before, nothing is denied' "$(head -n 1 "$tmp/out")"
 rest='landlock other'
 [ -n "$have_system" ] || rest='landlock other system'
-is "$rest" 'then what each layer says now' "$(tail -n 1 "$tmp/out")"
+is 'agent entry exec global landlock other system top workspace' 'before, nothing is denied' "$(sed -n 1p "$tmp/out")"
+is "$rest" 'then what each layer says now' "$(sed -n 2p "$tmp/out")"
+is "$rest" 'and so it stays' "$(sed -n 3p "$tmp/out")"
 done_testing

@@ -79,20 +79,24 @@ void aw_draft_order(struct aw_draft *draft)
 	free(ordered);
 }
 
+void aw_draft_entry_free(struct aw_draft_entry *entry)
+{
+	size_t j;
+
+	for (j = 0; j < entry->word_count; j++)
+		free(entry->words[j]);
+	free(entry->words);
+	free(entry->nets);
+	free(entry->pattern);
+	free(entry->text);
+}
+
 void aw_draft_release(struct aw_draft *draft)
 {
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < draft->count; i++) {
-		struct aw_draft_entry *entry = &draft->entries[i];
-
-		for (j = 0; j < entry->word_count; j++)
-			free(entry->words[j]);
-		free(entry->words);
-		free(entry->nets);
-		free(entry->pattern);
-		free(entry->text);
-	}
+	for (i = 0; i < draft->count; i++)
+		aw_draft_entry_free(&draft->entries[i]);
 	free(draft->entries);
 	memset(draft, 0, sizeof(*draft));
 }

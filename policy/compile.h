@@ -70,6 +70,9 @@ void aw_draft_order(struct aw_draft *draft);
 int aw_draft_compile(struct aw_draft *draft, void **ret_image, size_t *ret_size,
 	struct aw_error *err);
 
+/* Free what one entry owns. */
+void aw_draft_entry_free(struct aw_draft_entry *entry);
+
 /* Free the contents, not the struct itself. */
 void aw_draft_release(struct aw_draft *draft);
 

@@ -428,6 +428,8 @@ void aw_net_list_read(struct aw_loader *l, const struct aw_node *value, int list
 			continue;
 		l->lenient = aw_preset_borrows(l, text);
 		aw_net_parse(l, value->items[i], entry, text);
+		if (l->lenient && !entry->net_count && !entry->pattern)
+			aw_entry_drop(l);
 		l->lenient = false;
 	}
 }

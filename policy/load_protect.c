@@ -108,24 +108,6 @@ void aw_protections_read(struct aw_loader *l, const struct aw_node *value, int a
 		switch_one(l, value, i);
 }
 
-/* A path as a pattern that means just it. */
-static char *quoted(struct aw_loader *l, const char *path)
-{
-	char *to = malloc(2 * strlen(path) + 1), *at = to;
-
-	if (!to) {
-		l->failed = true;
-		return NULL;
-	}
-	for (; *path; path++) {
-		if (strchr("*?[]\\ \t$~!", *path))
-			*at++ = '\\';
-		*at++ = *path;
-	}
-	*at = '\0';
-	return to;
-}
-
 static void add_base(
 	struct aw_loader *l, struct bases *bases, const char *path, const char *below)
 {
@@ -190,7 +172,8 @@ static void add_path(struct protector *p, size_t row, const char *prefix,
 	char *path = NULL, *plain = NULL, *pattern = NULL, *real = NULL;
 	struct stat st;
 
-	if (asprintf(&path, "%s%s", base, rest) < 0 || !(plain = quoted(l, path)) ||
+	if (asprintf(&path, "%s%s", base, rest) < 0 ||
+		!(plain = aw_path_quoted(l, path)) ||
 		asprintf(&pattern, "%s%s", prefix, plain) < 0) {
 		l->failed = true;
 		free(path);
@@ -202,7 +185,7 @@ static void add_path(struct protector *p, size_t row, const char *prefix,
 	free(pattern);
 	free(plain);
 	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
-		(real = realpath(path, NULL)) && (plain = quoted(l, real))) {
+		(real = realpath(path, NULL)) && (plain = aw_path_quoted(l, real))) {
 		if (asprintf(&pattern, "%s%s", prefix, plain) >= 0) {
 			add_entry(l, rows[row].protection, rows[row].list, pattern,
 				pattern, (unsigned)row + 1);
@@ -248,7 +231,7 @@ static void add_own(struct aw_loader *l, const char *path, bool sockets)
 {
 	char *plain, *pattern;
 
-	if (!path || path[0] != '/' || !(plain = quoted(l, path)))
+	if (!path || path[0] != '/' || !(plain = aw_path_quoted(l, path)))
 		return;
 	add_entry(l, OWN, AW_LIST_DENY_WRITE, plain, plain, ROWS + 1);
 	if (sockets && asprintf(&pattern, "unix:%s", plain) >= 0) {
@@ -315,6 +298,7 @@ void aw_protections_add(
 	add_own(l, v->state_dir, false);
 	add_own(l, v->runtime_dir, true);
 	add_own(l, v->log, false);
+	add_own(l, l->policy.log, false);
 	add_own(l, v->presets, false);
 	add_files(l, sources, count);
 	free_bases(&p.homes);

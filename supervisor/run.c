@@ -43,9 +43,9 @@ static const struct aw_option options[] = {
 		"refuse to start when a rule is held by less"},
 	{"on-missing-runner", 0, AW_OPT_CHOICE, FIELD(on_missing_runner), "WHAT",
 		"fail|exec", "when the runner is not there: fail, or go on with exec"},
-	{"quiet", 'q', AW_OPT_FLAG, FIELD(quiet), NULL, NULL,
+	{"quiet", 'q', AW_OPT_SWITCH, FIELD(quiet), NULL, NULL,
 		"no summary line at the end"},
-	{"keep-descendants", 0, AW_OPT_FLAG, FIELD(keep_descendants), NULL, NULL,
+	{"keep-descendants", 0, AW_OPT_SWITCH, FIELD(keep_descendants), NULL, NULL,
 		"let processes that outlive the command go on, still watched"},
 };
 
@@ -76,9 +76,14 @@ static int hold(struct aw_run *run, struct aw_error *err)
 int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
 {
 	const char *mode = run->options.mode;
+	struct aw_policy_variables variables = run->layers.variables;
 	struct aw_diagnostics problems = {.count = 0};
-	int failed = aw_policy_load(run->layers.sources, run->layers.count,
-		&run->layers.variables,
+	int failed;
+
+	/* once a wall is chosen its rules count, whatever was asked for */
+	if (run->wall.runner)
+		variables.runner = run->wall.runner->name;
+	failed = aw_policy_load(run->layers.sources, run->layers.count, &variables,
 		mode && strcmp(mode, "enforce") == 0 ? AW_ENFORCE : AW_AUDIT,
 		mode != NULL, ret, &problems);
 
@@ -90,6 +95,18 @@ int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
 	}
 	aw_diagnostics_free(&problems);
 	return failed;
+}
+
+struct aw_layers_wish aw_run_wish(const struct aw_run *run)
+{
+	const struct aw_run_options *o = &run->options;
+
+	return (struct aw_layers_wish){.workspace = o->workspace,
+		.agent = o->agent,
+		.command = run->command[0],
+		.log = o->log,
+		.runner = o->runner,
+		.policies = &o->policies};
 }
 
 static bool asks(const struct aw_run *run, const struct aw_policy *policy)
@@ -283,17 +300,17 @@ static int run_main(int argc, char **argv)
 		       "agentwatch again");
 		return AW_RUN_FAILED;
 	}
-	wish = (struct aw_layers_wish){.workspace = run.options.workspace,
-		.agent = run.options.agent,
-		.command = run.command[0],
-		.log = run.options.log,
-		.policies = &run.options.policies};
+	wish = aw_run_wish(&run);
 	if (aw_layers_find(&wish, &run.layers, &err) < 0) {
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
 	if (aw_run_load_policy(&run, &run.policy) < 0) {
 		aw_say("nothing was started, since the policy has mistakes");
+		return AW_RUN_FAILED;
+	}
+	if (aw_run_settle(&run, &err) < 0) {
+		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
 	if (run.policy.picked && run.policy.mode == AW_ENFORCE && !run.options.quiet)

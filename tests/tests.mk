@@ -8,9 +8,9 @@ UNIT       := $(patsubst %.c,$(BUILD)/%,$(call src,tests/unit tests/audit))
 FUZZ       := $(patsubst tests/fuzz/fuzz_%.c,$(T)/fuzz/replay_%,$(wildcard tests/fuzz/fuzz_*.c))
 E2E        := $(sort $(wildcard tests/e2e/test_*.sh))
 # scripts in which being root or not makes a difference: run as an ordinary user too
-E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh,bwrap calls complete edges env \
-	escapes explain fight firejail gate held landlock limits limits_section log plan presets run \
-	musl tools transparency tty)),$(E2E))
+E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh,bwrap calls complete \
+	edges env escapes explain fight firejail gate held landlock layers limits \
+	limits_section log musl plan presets run tools transparency tty)),$(E2E))
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 	@mkdir -p $(@D); echo "  AR   $@"

@@ -75,9 +75,10 @@ bool aw_import_has(const struct aw_import *import, enum aw_import_key key)
 
 static struct aw_import_entry *add(struct aw_import *import)
 {
-	struct aw_import_entry *entries = grow(
-		import, import->entries, import->entry_count, sizeof(*import->entries));
+	struct aw_import_entry *entries =
+		realloc(import->entries, (import->entry_count + 1) * sizeof(*entries));
 
+	import->failed |= !entries;
 	if (!entries)
 		return NULL;
 	import->entries = entries;
@@ -136,10 +137,11 @@ void aw_import_note(
 	struct aw_import *import, const struct aw_node *at, const char *fmt, ...)
 {
 	struct aw_import_note *notes =
-		grow(import, import->notes, import->note_count, sizeof(*import->notes));
+		realloc(import->notes, (import->note_count + 1) * sizeof(*notes));
 	char sentence[512], *text = NULL;
 	va_list args;
 
+	import->failed |= !notes;
 	if (!notes)
 		return;
 	import->notes = notes;

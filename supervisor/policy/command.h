@@ -15,7 +15,7 @@ extern const struct aw_command aw_command_policy_show;
 
 struct aw_policy_options {
 	const char *workspace, *agent, *mode, *runner;
-	bool plan;
+	bool plan, json;
 	struct aw_string_list policies;
 };
 

@@ -67,6 +67,7 @@ static int load(struct explained *x, struct aw_error *err)
 {
 	const struct aw_layers_wish wish = {.workspace = x->options.workspace,
 		.agent = x->options.agent,
+		.runner = x->options.runner,
 		.policies = &x->options.policies};
 	struct aw_diagnostics found = {0};
 	const char *mode = x->options.mode;

@@ -37,6 +37,7 @@ enum aw_list {
 	AW_LIST_ASK,
 	AW_LIST_WRITE,
 	AW_LIST_READ,
+	AW_LIST_KEYED, /* git's configuration: see aw_image_keyed() */
 	AW_LIST_EXEC_DENY,
 	AW_LIST_EXEC_ASK,
 	AW_LIST_EXEC_ALLOW,
@@ -53,6 +54,7 @@ enum aw_default { AW_DEFAULT_ALLOW, AW_DEFAULT_READ_ONLY, AW_DEFAULT_DENY };
 
 enum {
 	AW_IMAGE_HIDES = 1,
+	AW_IMAGE_KEYS = 2,
 	AW_IMAGE_SPEAKS = 256, /* shifted by a stratum: it says something */
 };
 

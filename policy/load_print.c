@@ -12,6 +12,7 @@ static const char *const list_keys[AW_LISTS] = {
 	[AW_LIST_ASK] = "ask",
 	[AW_LIST_WRITE] = "write",
 	[AW_LIST_READ] = "read",
+	[AW_LIST_KEYED] = "keyed",
 	[AW_LIST_EXEC_DENY] = "deny",
 	[AW_LIST_EXEC_ASK] = "ask",
 	[AW_LIST_EXEC_ALLOW] = "allow",
@@ -293,6 +294,7 @@ static void print_protections(const struct aw_policy *policy, FILE *out)
 			fprintf(out, "#   %s  ",
 				e[i].list == AW_LIST_DENY_WRITE ? "deny_write"
 				: e[i].list == AW_LIST_DENY	? "deny"
+				: e[i].list == AW_LIST_KEYED	? "by key"
 								: "connect");
 			print_quoted(rule.text, out);
 			fprintf(out, "  # %s:%u\n", rule.file, (unsigned)rule.line);

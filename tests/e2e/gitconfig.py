@@ -233,8 +233,8 @@ def races():
         put("race.lock", HARMLESS, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         put("race.lock", HOSTILE)
 
-    against(swap, 60, onto, "a lock file that is exchanged meanwhile brings nothing")
-    against(rewrite, 60, onto, "nor does one that is written meanwhile")
+    against(swap, 40, onto, "a lock file that is exchanged meanwhile brings nothing")
+    against(rewrite, 40, onto, "nor does one that is written meanwhile")
     now = ["none"]
 
     def open_it():
@@ -251,19 +251,13 @@ def races():
         made = error_of(os.mkdir, name + "/refs") == "ok"
         return not made or "evil" not in read(name + "/config")
 
-    against(open_it, 60, grow, "a folder that is written to while it becomes a repository is judged")
-    now[0] = "renamed"
+    against(open_it, 40, grow, "a folder that is written to while it becomes a repository is judged")
+    os.mkdir("decoy")
+    write("decoy/config", HARMLESS)
     descriptor = os.open("renamed/config", os.O_PATH)
-
-    def move():
-        os.rename("renamed", "moved")
-        os.rename("moved", "renamed")
-
-    def through(_):
-        result = error_of(put, f"/proc/self/fd/{descriptor}", HOSTILE)
-        return result == "EACCES"
-
-    against(move, 60, through, "nor does a descriptor help while its folder moves")
+    against(lambda: rename2("decoy", "renamed", EXCHANGE), 100,
+            lambda _: error_of(put, f"/proc/self/fd/{descriptor}", HOSTILE) == "EACCES",
+            "nor does a descriptor help while another folder takes the name of its own")
 
 
 def main():

@@ -12,7 +12,8 @@
  * with "objects" and "refs", which is all that makes a repository for git; and a second
  * name of a file that a rule names.  Where the last of "objects" and "refs" comes into
  * being beside a "config", that is judged and made afresh first, since others may hold
- * it open; one lock keeps this and all that touches such names apart.
+ * it open; one lock keeps this and all that touches such names apart.  Hooks of a
+ * repository that no rule can name are told in the same way.
  *
  * Sources: git's setup.c (is_git_directory, get_common_dir) and lockfile.h.
  */
@@ -49,6 +50,35 @@ bool aw_git_would_refuse(const struct aw_image *image, const struct aw_who *who,
 /* The reason into an event that was judged; both must live as long as the event. */
 void aw_git_tell(
 	const struct aw_git_why *why, struct aw_event *event, struct aw_rule *rule);
+
+/*
+ * git_what.c: what a place is for git.  Rules: where the answer is yes, *ret_rule is
+ * one that the log can name.
+ */
+#define AW_GIT_CONFIG "config"
+#define AW_GIT_OBJECTS "objects"
+#define AW_GIT_REFS "refs"
+#define AW_GIT_HOOKS "hooks"
+
+/* False: the protection is off. */
+bool aw_git_rule(const struct aw_image *image, uint32_t *ret_rule);
+bool aw_git_hooks_rule(const struct aw_image *image, uint32_t *ret_rule);
+
+bool aw_git_is_config(const struct aw_notified *call, const struct aw_place *place,
+	uint32_t *ret_rule);
+
+/* A hook of a repository that only the file system can tell for one, or all of them. */
+bool aw_git_is_hook(const struct aw_notified *call, const struct aw_place *place,
+	uint32_t *ret_rule);
+
+/* One of the two names that make a repository; one that the lock is for. */
+bool aw_git_makes(const struct aw_place *place);
+bool aw_git_minds(const struct aw_place *place);
+
+/* Is there such an entry in the folder?  When in doubt, yes. */
+bool aw_git_holds(int folder, const char *name);
+bool aw_git_holds_file(int folder, const char *name);
+bool aw_git_has_hooks(int folder);
 
 /* A path of the process as one of ours. */
 void aw_git_path(

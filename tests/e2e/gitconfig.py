@@ -199,6 +199,36 @@ def becoming():
     say(error_of(os.mkdir, "plain/refs") == "ok" and error_of(os.rmdir, "plain/refs") == "ok", "folders of all these names do no harm")
 
 
+def hooks():
+    """A repository of any name runs none that was put there."""
+    repository("hooked")
+    os.mkdir("hooked/hooks")
+    write("a-hook", "#!/bin/sh\n")
+    os.mkdir("more-hooks")
+    write("more-hooks/pre-push", "")
+    tries = [
+        ("opened", lambda: put("hooked/hooks/post-commit", "", os.O_WRONLY | os.O_CREAT)),
+        ("renamed", lambda: os.rename("a-hook", "hooked/hooks/pre-commit")),
+        ("linked", lambda: os.link("a-hook", "hooked/hooks/update")),
+        ("a symbolic link", lambda: os.symlink("../../a-hook", "hooked/hooks/update")),
+        ("brought with their folder", lambda: os.rename("more-hooks", "hooked/hooks")),
+    ]
+    for sentence, function in tries:
+        result = error_of(function)
+        say(result == "EACCES", "no hook: " + sentence, result)
+    os.rmdir("hooked/hooks")
+    say(error_of(os.symlink, "../more-hooks", "hooked/hooks") == "EACCES", "no hook: a link for their folder")
+    for name, make in (("full", lambda: os.rename("more-hooks", "full/hooks")), ("link", lambda: os.symlink("..", "link/hooks"))):
+        os.mkdir(name)
+        make()
+        os.mkdir(name + "/refs")
+        say(error_of(os.mkdir, name + "/objects") == "EACCES", f"{name}: no repository of a folder with hooks")
+    os.makedirs("source/hooks")
+    os.makedirs("source/refs")
+    say(error_of(os.mkdir, "source/objects") == "ok" and error_of(put, "source/hooks/use.ts", "", os.O_WRONLY | os.O_CREAT) == "ok"
+        and error_of(put, "more", "", os.O_WRONLY | os.O_CREAT) == "ok", "what has a dot in its name is no hook")
+
+
 def against(work, rounds, each, sentence):
     """each(i) many times, while work() runs in another thread."""
     done = threading.Event()
@@ -266,6 +296,7 @@ def main():
     looks()
     held_open()
     becoming()
+    hooks()
     races()
 
 

@@ -200,6 +200,8 @@ static void add_entries(struct aw_build *build, struct aw_draft *draft)
 		build->head.flags |= (uint32_t)AW_IMAGE_SPEAKS << from->stratum;
 		if (from->list == AW_LIST_HIDE && !from->negated)
 			build->head.flags |= AW_IMAGE_HIDES;
+		if (from->list == AW_LIST_KEYED)
+			build->head.flags |= AW_IMAGE_KEYS;
 		aw_bytes_add(&build->parts[AW_PART_ENTRIES], &to, sizeof(to));
 		index++;
 	}

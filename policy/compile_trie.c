@@ -180,6 +180,11 @@ static uint32_t add_pattern(struct trie *t, const char *pattern, uint32_t flags)
 	return node;
 }
 
+static bool is_about_reads(uint8_t list)
+{
+	return list != AW_LIST_DENY_WRITE && list != AW_LIST_KEYED;
+}
+
 static void add_patterns(struct trie *t, const struct aw_draft *draft)
 {
 	uint32_t pair[2] = {0, 0};
@@ -191,9 +196,8 @@ static void add_patterns(struct trie *t, const struct aw_draft *draft)
 			continue;
 		if (draft->entries[i].pattern) {
 			pair[0] = add_pattern(t, draft->entries[i].pattern,
-				draft->entries[i].list == AW_LIST_DENY_WRITE
-					? 0
-					: AW_NODE_READS);
+				is_about_reads(draft->entries[i].list) ? AW_NODE_READS
+								       : 0);
 			aw_bytes_add(&t->terms, pair, sizeof(pair));
 		}
 		pair[1]++;

@@ -93,11 +93,14 @@ static bool is_left(const struct parts *p, const char *from, size_t from_len,
 	return !(after >> p->count & 1) && before & ~after;
 }
 
-static bool guards(const struct aw_image_entry *entry)
+/* A repository's configuration is known by what stands beside it, wherever it goes. */
+static bool guards(const struct aw_image_entry *entry, const char *pattern)
 {
 	return !entry->negated &&
 	       (entry->list == AW_LIST_DENY || entry->list == AW_LIST_HIDE ||
-		       entry->list == AW_LIST_DENY_WRITE);
+		       entry->list == AW_LIST_DENY_WRITE ||
+		       (entry->list == AW_LIST_KEYED &&
+			       strncmp(pattern, "/**/", 4) != 0));
 }
 
 bool aw_image_carries(const struct aw_image *image, const char *from, size_t from_len,
@@ -111,8 +114,9 @@ bool aw_image_carries(const struct aw_image *image, const char *from, size_t fro
 		const char *pattern = aw_image_bytes(image, e->pattern);
 		struct parts parts;
 
-		if (!guards(e) || (take_apart(pattern, e->pattern_len, &parts) &&
-					  !is_left(&parts, from, from_len, to, to_len)))
+		if (!guards(e, pattern) ||
+			(take_apart(pattern, e->pattern_len, &parts) &&
+				!is_left(&parts, from, from_len, to, to_len)))
 			continue;
 		*ret_rule = patterns[i];
 		return true;

@@ -37,6 +37,7 @@ enum aw_list {
 	AW_LIST_ASK,
 	AW_LIST_WRITE,
 	AW_LIST_READ,
+	AW_LIST_KEYED, /* git's configuration: see aw_image_keyed() */
 	AW_LIST_EXEC_DENY,
 	AW_LIST_EXEC_ASK,
 	AW_LIST_EXEC_ALLOW,
@@ -53,6 +54,7 @@ enum aw_default { AW_DEFAULT_ALLOW, AW_DEFAULT_READ_ONLY, AW_DEFAULT_DENY };
 
 enum {
 	AW_IMAGE_HIDES = 1,
+	AW_IMAGE_KEYS = 2,
 	AW_IMAGE_SPEAKS = 256, /* shifted by a stratum: it says something */
 };
 
@@ -266,7 +268,7 @@ enum aw_walk { AW_WALK_CHANGES, AW_WALK_READS };
 
 /*
  * image_walk.c: all path rules that match path, *ret is set up first.  AW_WALK_READS
- * may leave out those of AW_LIST_DENY_WRITE.
+ * may leave out those of AW_LIST_DENY_WRITE and AW_LIST_KEYED.
  */
 void aw_image_walk(const struct aw_image *image, enum aw_walk how, const char *path,
 	size_t len, struct aw_matches *ret);

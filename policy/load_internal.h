@@ -252,6 +252,15 @@ void aw_protections_add(
 /* The name of protection i, or NULL behind the last one. */
 const char *aw_protection_name(unsigned i);
 
+/* A path, as it stands, that is judged by its keys: see protections.def. */
+void aw_protect_keyed(struct aw_loader *l, const char *path);
+
+/*
+ * load_gitconfig.c: protect all that a configuration of git's includes.  home is what
+ * "~/" stands for in it.
+ */
+void aw_gitconfig_add(struct aw_loader *l, const char *home, const char *file);
+
 /* load_env.c */
 void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_unset_read(struct aw_loader *l, const struct aw_node *value, int argument);

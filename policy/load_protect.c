@@ -226,6 +226,55 @@ static void add_row(struct protector *p, size_t row)
 	}
 }
 
+void aw_protect_keyed(struct aw_loader *l, const char *path)
+{
+	char *real = realpath(path, NULL);
+	const char *const names[] = {path, real && strcmp(real, path) ? real : NULL};
+
+	for (int i = 0; i < 2; i++) {
+		char *plain = names[i] ? aw_path_quoted(l, names[i]) : NULL;
+
+		if (plain)
+			add_entry(l, CONFIG, AW_LIST_KEYED, plain, names[i], ROWS + 2);
+		free(plain);
+	}
+	free(real);
+}
+
+static void add_git_config(struct aw_loader *l, const struct protector *p,
+	const char *base, const char *rest, bool named)
+{
+	char *file = NULL;
+
+	if (!base || base[0] != '/' || l->unprotected & (1u << CONFIG))
+		return;
+	if (asprintf(&file, "%s%s", base, rest) < 0) {
+		l->failed = true;
+		return;
+	}
+	/* by its own name too, so that another one of the same file can be told */
+	if (!named && access(file, F_OK) == 0)
+		aw_protect_keyed(l, file);
+	aw_gitconfig_add(l, p->homes.count ? p->homes.paths[0] : NULL, file);
+	free(file);
+}
+
+/* The files that git reads in the workspace: what they include is judged like them. */
+static void add_git_configs(struct aw_loader *l, const struct protector *p)
+{
+	const struct aw_policy_variables *v = l->variables;
+	size_t i;
+
+	for (i = 0; i < p->homes.count; i++)
+		add_git_config(l, p, p->homes.paths[i], "/.gitconfig", true);
+	for (i = 0; i < p->configs.count; i++)
+		add_git_config(l, p, p->configs.paths[i], "/git/config", true);
+	add_git_config(l, p, "/etc", "/gitconfig", true);
+	add_git_config(l, p, v->workspace, "/.git/config", false);
+	add_git_config(l, p, v->workspace, "/.git/config.worktree", false);
+	add_git_config(l, p, v->git_dir, "/config", false);
+}
+
 /* A file or folder of our own: not changed, and its sockets not spoken to. */
 static void add_own(struct aw_loader *l, const char *path, bool sockets)
 {
@@ -293,6 +342,7 @@ void aw_protections_add(
 	add_base(l, &p.runtimes, user, "");
 	for (i = 0; i < ROWS; i++)
 		add_row(&p, i);
+	add_git_configs(l, &p);
 	add_config_folders(l, &p);
 	add_own(l, v->agentwatch_dir, false);
 	add_own(l, v->state_dir, false);

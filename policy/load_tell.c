@@ -12,6 +12,7 @@ static const char *const list_keys[AW_LISTS] = {
 	[AW_LIST_ASK] = "ask",
 	[AW_LIST_WRITE] = "write",
 	[AW_LIST_READ] = "read",
+	[AW_LIST_KEYED] = "keyed",
 	[AW_LIST_EXEC_DENY] = "deny",
 	[AW_LIST_EXEC_ASK] = "ask",
 	[AW_LIST_EXEC_ALLOW] = "allow",
@@ -268,6 +269,7 @@ static void tell_protected(const struct telling *t)
 		snprintf(line, sizeof(line), "  %s  \"%s\"  # %s:%u",
 			e[i].list == AW_LIST_DENY_WRITE ? "deny_write"
 			: e[i].list == AW_LIST_DENY	? "deny"
+			: e[i].list == AW_LIST_KEYED	? "by key"
 							: "connect",
 			rule.text, rule.file, (unsigned)rule.line);
 		t->teller->remark(t->to, line);

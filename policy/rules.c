@@ -17,6 +17,7 @@ static const struct {
 	[AW_LIST_ASK] = {"ask", AW_RULE_FILES, AW_ASK},
 	[AW_LIST_WRITE] = {"write", AW_RULE_FILES, AW_ALLOW},
 	[AW_LIST_READ] = {"read", AW_RULE_FILES, AW_ALLOW},
+	[AW_LIST_KEYED] = {"keyed", AW_RULE_FILES, AW_DENY},
 	[AW_LIST_EXEC_DENY] = {"deny", AW_RULE_EXEC, AW_DENY},
 	[AW_LIST_EXEC_ASK] = {"ask", AW_RULE_EXEC, AW_ASK},
 	[AW_LIST_EXEC_ALLOW] = {"allow", AW_RULE_EXEC, AW_ALLOW},
@@ -48,7 +49,8 @@ bool aw_image_rule_about(
 		.section = lists[entry->list].section,
 		.list = lists[entry->list].name,
 		.strictest = lists[entry->list].strictest,
-		.changes_only = entry->list == AW_LIST_DENY_WRITE,
+		.changes_only = entry->list == AW_LIST_DENY_WRITE ||
+				entry->list == AW_LIST_KEYED,
 		.negated = entry->negated,
 		.path = aw_image_bytes(image, entry->pattern),
 		.path_len = entry->pattern_len,

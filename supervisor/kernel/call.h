@@ -23,6 +23,14 @@ enum aw_reply {
 	AW_REPLY_LATER,	   /* it has to wait: once more, by a thread of its own */
 };
 
+/* Why a change of git's configuration is refused; text is "" when the rule says it. */
+struct aw_git_why {
+	uint32_t rule;
+	unsigned line; /* in the text that was to come */
+	char text[300];
+	char file[AW_CALL_PATH];
+};
+
 /* All of a call's state, owned by the thread that deals with it; reused. */
 struct aw_notified {
 	struct aw_watch *watch;
@@ -43,11 +51,13 @@ struct aw_notified {
 	bool leads;   /* enforce: a path may lead elsewhere, by a link or a root */
 	bool gone;    /* the target was killed while it waited */
 	bool patient; /* it may wait: nobody else waits for this thread */
+	bool in_git;  /* this thread holds the lock of git.c */
 	struct seccomp_notif_resp *response; /* room for the answer; the thread's */
 	size_t response_size;
 
 	struct aw_event event;
 	struct aw_rule rule;
+	struct aw_git_why why;
 	char path[AW_CALL_PATH], path2[AW_CALL_PATH];
 	char raw[AW_CALL_PATH], raw2[AW_CALL_PATH];
 	char cwd[AW_CALL_PATH];

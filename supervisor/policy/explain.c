@@ -150,6 +150,16 @@ struct answer {
 	const char *granted; /* the folder by which Landlock lets it, or NULL */
 };
 
+/* One of git's configurations, and asked whether it may be changed. */
+static bool is_keyed(const struct explained *x, const struct aw_subject *subject)
+{
+	uint32_t rule;
+
+	return (subject->action == AW_WRITE || subject->action == AW_CREATE) &&
+	       aw_image_keyed(
+		       x->policy.image, subject->path, strlen(subject->path), &rule);
+}
+
 static void print_text(const struct explained *x, const struct answer *a)
 {
 	AW_FREE char *asked = aw_shown(a->subject->asked, strlen(a->subject->asked));
@@ -170,6 +180,10 @@ static void print_text(const struct explained *x, const struct answer *a)
 	else
 		printf("      %s by %s: %s\n", denied ? "held" : "judged",
 			aw_strength_name(a->held.strength), a->held.by);
+	if (is_keyed(x, a->subject))
+		printf("      but not a rename onto it, as git makes it, when no key "
+		       "that "
+		       "runs a program comes with it\n");
 	if (a->granted)
 		printf("      not held by Landlock, which lets %s be %s as a whole\n",
 			a->granted,

@@ -170,8 +170,8 @@ void aw_subject_judge(const struct aw_subject *subject,
 		aw_image_decide_exec(facts->image, subject->path, len, subject->argv,
 			subject->argc, ret_decision);
 	else
-		aw_image_decide_path(facts->image, subject->action, subject->path, len,
-			ret_decision);
+		aw_image_decide_in_place(facts->image, subject->action, subject->path,
+			len, ret_decision);
 	refused.rule = ret_decision->rule;
 	if (ret_decision->verdict == AW_ALLOW)
 		aw_strength_of_allowed(facts, subject->action, NULL, ret_held);

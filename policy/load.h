@@ -77,6 +77,21 @@ struct aw_setting {
 	char *name, *value; /* owned */
 };
 
+/* One entry of `tests`: for `policy test`; nothing else looks at it. */
+struct aw_expectation {
+	enum aw_action action;
+	const char *word; /* of the action, as in the file */
+	char *asked;	  /* owned; variables are expanded */
+	char *text;	  /* owned; as written */
+	enum aw_verdict expect;
+	bool expects;	   /* ... is filled in */
+	enum aw_mode mode; /* with mode_set: in this mode alone */
+	bool mode_set;
+	char *agent, *name; /* owned, or NULL */
+	char *file;	    /* owned */
+	unsigned line;
+};
+
 struct aw_origin; /* private to the loader */
 
 /* The resolved policy. All strings owned. */
@@ -104,6 +119,8 @@ struct aw_policy {
 	struct aw_limits limits;
 	unsigned unprotected; /* protections that are off; aw_policy_print() has names
 			       */
+	struct aw_expectation *tests; /* owned */
+	size_t test_count;
 	char *picked; /* the preset that the command's name has chosen, or NULL */
 	void *image;  /* compiled, image_size bytes, malloc'd */
 	size_t image_size;
@@ -127,6 +144,16 @@ void aw_diagnostics_free(struct aw_diagnostics *diagnostics);
 
 /* Write the effective policy, entry by entry with its origin, for policy.txt. */
 void aw_policy_print(const struct aw_policy *policy, FILE *out);
+
+/* A value outside the lists, and the place in a file that gave it. */
+struct aw_given {
+	char value[64], layer[32], file[4200];
+	unsigned line;
+};
+
+/* The last place that gave `key` ("filesystem.default"), or the nth one before it. */
+bool aw_policy_given(const struct aw_policy *policy, const char *key, size_t nth,
+	struct aw_given *ret);
 
 /* True when the environment section lets a variable of this name through. */
 bool aw_policy_keeps_variable(const struct aw_policy *policy, const char *name);

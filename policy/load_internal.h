@@ -46,7 +46,8 @@ struct aw_loader {
 	struct aw_place loose_limits[AW_LIMITS]; /* of untrusted files, by field */
 	bool lenient; /* mistakes are warnings: the value is not of a file's making */
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
-	struct aw_preset *presets;    /* owned: those that were read, newest first */
+	struct aw_expectation *expecting; /* the entry of tests being read */
+	struct aw_preset *presets; /* owned: those that were read, newest first */
 	bool failed;
 };
 
@@ -139,6 +140,10 @@ void aw_limits_settle(struct aw_loader *l);
 
 /* load_expose.c */
 void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument);
+
+/* load_tests.c */
+void aw_tests_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_expectations_free(struct aw_policy *policy);
 
 /* load_preset.c: fragments that ship with agentwatch, a layer below the trusted files.
  */

@@ -26,6 +26,11 @@ static const struct {
 	[AW_LIST_NET_LISTEN] = {"listen", AW_RULE_NETWORK, AW_ALLOW},
 };
 
+_Static_assert((int)AW_RULES_OF == (int)AW_STRATA &&
+		       (int)AW_RULES_PROTECTIONS == (int)AW_STRATUM_PROTECTIONS &&
+		       (int)AW_RULE_LISTS == (int)AW_LISTS,
+	"rules.h says the same as the image");
+
 static bool is_literal(const char *pattern, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -45,6 +50,8 @@ bool aw_image_rule_about(
 		return false;
 	entry += rule;
 	*ret = (struct aw_rule_about){
+		.of = (enum aw_rules_of)entry->stratum,
+		.list_number = entry->list,
 		.section = lists[entry->list].section,
 		.list = lists[entry->list].name,
 		.strictest = lists[entry->list].strictest,

@@ -84,14 +84,12 @@ static bool step(struct walk *w, bool follow_last)
 	return (last && !follow_last) || follow(w);
 }
 
-/* The file that a path reaches: absolute, without "." and "..", links followed. */
-static int read_path(const char *asked, const struct aw_asking *how, bool follow_last,
-	char out[PATH_MAX], struct aw_error *err)
+/* The text to walk along: what was asked, made absolute. */
+static int begin_walk(struct walk *w, const char *asked, const struct aw_asking *how,
+	struct aw_error *err)
 {
-	AW_FREE char *cwd = asked[0] == '/' ? NULL : getcwd(NULL, 0);
-	AW_FREE struct walk *w = calloc(1, sizeof(*w));
 	bool home = how->home && asked[0] == '~' && (!asked[1] || asked[1] == '/');
-	bool good = w != NULL;
+	AW_FREE char *cwd = home || asked[0] == '/' ? NULL : getcwd(NULL, 0);
 
 	if (!asked[0])
 		return aw_fail(err, EINVAL, "an empty path names nothing");
@@ -100,20 +98,30 @@ static int read_path(const char *asked, const struct aw_asking *how, bool follow
 			"'%.200s' begins at the working directory, which has no name "
 			"here: %s",
 			asked, strerror(errno));
-	if (good && home)
-		good = snprintf(w->left, sizeof(w->left), "%s%s", how->home,
-			       asked + 1) < (int)sizeof(w->left);
-	else if (good)
-		good = snprintf(w->left, sizeof(w->left), "%s/%s", cwd ? cwd : "",
-			       asked) < (int)sizeof(w->left);
-	while (good && w->left[0])
-		good = step(w, follow_last);
-	if (!good)
-		return aw_fail(err, ENAMETOOLONG,
-			"'%.200s' is too long for a path, or a link that leads to "
-			"itself",
-			asked);
-	snprintf(out, PATH_MAX, "%s", w->done[0] ? w->done : "/");
+	if ((size_t)snprintf(w->left, sizeof(w->left), "%s/%s",
+		    home  ? how->home
+		    : cwd ? cwd
+			  : "",
+		    asked + home) < sizeof(w->left))
+		return 0;
+	return aw_fail(err, ENAMETOOLONG, "'%.200s' is too long for a path", asked);
+}
+
+/* The file that a path reaches: absolute, without "." and "..", links followed. */
+static int read_path(const char *asked, const struct aw_asking *how, bool follow_last,
+	char out[PATH_MAX], struct aw_error *err)
+{
+	struct walk w = {.links = 0};
+
+	if (begin_walk(&w, asked, how, err) < 0)
+		return -1;
+	while (w.left[0])
+		if (!step(&w, follow_last))
+			return aw_fail(err, ENAMETOOLONG,
+				"'%.200s' is too long for a path, or leads through a "
+				"link to itself",
+				asked);
+	snprintf(out, PATH_MAX, "%s", w.done[0] ? w.done : "/");
 	return 0;
 }
 

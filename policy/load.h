@@ -92,6 +92,14 @@ struct aw_expectation {
 	unsigned line;
 };
 
+/* Where an entry of a list stands; for those who look for mistakes. */
+struct aw_entry_place {
+	uint32_t rule; /* in the image; of a double: that of the one that counts, or
+			AW_NO_RULE */
+	unsigned line, column;
+	char *doubled, *file; /* owned: text and file of a double, else NULL */
+};
+
 struct aw_origin; /* private to the loader */
 
 /* The resolved policy. All strings owned. */
@@ -119,6 +127,8 @@ struct aw_policy {
 	struct aw_limits limits;
 	unsigned unprotected; /* protections that are off; aw_policy_print() has names
 			       */
+	struct aw_entry_place *places; /* owned; in the order of the lists */
+	size_t place_count;
 	struct aw_expectation *tests; /* owned */
 	size_t test_count;
 	char *picked; /* the preset that the command's name has chosen, or NULL */

@@ -141,6 +141,10 @@ void aw_limits_settle(struct aw_loader *l);
 /* load_expose.c */
 void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument);
 
+/* load_places.c: where each entry stands, once the draft is compiled. */
+void aw_places_fill(struct aw_loader *l);
+void aw_places_free(struct aw_policy *policy);
+
 /* load_tests.c */
 void aw_tests_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_expectations_free(struct aw_policy *policy);

@@ -37,7 +37,7 @@ static const struct {
 
 bool aw_is_preset(const struct aw_policy_source *source)
 {
-	return source->layer == layer;
+	return source->layer && strcmp(source->layer, layer) == 0;
 }
 
 void aw_presets_free(struct aw_loader *l)

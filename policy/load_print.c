@@ -394,6 +394,7 @@ void aw_policy_release(struct aw_policy *policy)
 	}
 	free(policy->exposed);
 	free(policy->picked);
+	aw_places_free(policy);
 	aw_expectations_free(policy);
 	for (i = 0; i < policy->environment.set_count; i++) {
 		free(policy->environment.set[i].name);

@@ -67,6 +67,16 @@ bool aw_image_rule_about(
 	return true;
 }
 
+bool aw_image_rule_below(const struct aw_image *image, uint32_t rule)
+{
+	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);
+
+	for (uint32_t i = 0; i < image->parts[AW_PART_NETS].count; i++)
+		if (nets[i].entry == rule && nets[i].kind == AW_NET_BELOW)
+			return true;
+	return false;
+}
+
 void aw_image_defaults(const struct aw_image *image, struct aw_rule_defaults *ret)
 {
 	memset(ret, 0, sizeof(*ret));

@@ -45,6 +45,9 @@ enum { AW_RULE_LISTS = 13 };
 bool aw_image_rule_about(
 	const struct aw_image *image, uint32_t rule, struct aw_rule_about *ret);
 
+/* True for a network rule about all names below one: "*.example.com". */
+bool aw_image_rule_below(const struct aw_image *image, uint32_t rule);
+
 /* The strictest defaults of all layers: true where they refuse. */
 struct aw_rule_defaults {
 	bool files_read, files_change, exec, connect, listen;

@@ -3,11 +3,35 @@
 #include "supervisor/policy/standing.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
 #include "supervisor/find.h"
+
+/* Does the file stand in the folder of the presets that ship? */
+static bool is_preset(const char *file, const char *presets)
+{
+	AW_FREE char *real = realpath(file, NULL);
+	AW_FREE char *folder = presets ? realpath(presets, NULL) : NULL;
+	size_t len = folder ? strlen(folder) : 0;
+
+	return real && len && strncmp(real, folder, len) == 0 && real[len] == '/' &&
+	       !strchr(real + len + 1, '/');
+}
+
+static void find_sources(const struct aw_standing_wish *wish, struct aw_standing *s)
+{
+	s->sources = wish->file ? &s->one : s->layers.sources;
+	s->source_count = wish->file ? 1 : s->layers.count;
+	if (wish->file)
+		s->one = (struct aw_policy_source){.file = wish->file,
+			.layer = is_preset(wish->file, s->layers.variables.presets)
+					 ? "preset"
+					 : "policy",
+			.trust = AW_TRUSTED};
+}
 
 int aw_standing_load(const struct aw_standing_wish *wish, struct aw_standing *ret,
 	struct aw_diagnostics *found, struct aw_error *err)
@@ -20,8 +44,8 @@ int aw_standing_load(const struct aw_standing_wish *wish, struct aw_standing *re
 	memset(found, 0, sizeof(*found));
 	if (aw_layers_find(&layers, &ret->layers, err) < 0)
 		return -1;
-	if (aw_policy_load(wish->only ? wish->only : ret->layers.sources,
-		    wish->only ? 1 : ret->layers.count, &ret->layers.variables,
+	find_sources(wish, ret);
+	if (aw_policy_load(ret->sources, ret->source_count, &ret->layers.variables,
 		    enforce ? AW_ENFORCE : AW_AUDIT, wish->mode != NULL, &ret->policy,
 		    found) < 0)
 		return aw_fail(err, EINVAL, "the policy has mistakes");
@@ -85,8 +109,8 @@ int aw_standing_hold(const struct aw_standing_wish *wish, struct aw_standing *st
 
 	if (find_engine(wish, standing, &notified, err) < 0)
 		return -1;
-	standing->runner = aw_wall_expected(&standing->policy, wish->runner,
-		wish->only ? 1 : standing->layers.count);
+	standing->runner = aw_wall_expected(
+		&standing->policy, wish->runner, standing->source_count);
 	if (build_wall(standing, err) < 0)
 		return -1;
 	return aw_hold(&standing->policy, &standing->plan, &standing->wall, notified,

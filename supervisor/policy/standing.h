@@ -16,11 +16,14 @@
 struct aw_standing_wish {
 	const char *workspace, *agent, *mode, *runner, *engine;
 	const struct aw_string_list *policies;
-	const struct aw_policy_source *only; /* this file alone, not the layers */
+	const char *file; /* this one alone, as a layer or a preset; else NULL */
 };
 
 struct aw_standing {
 	struct aw_layers layers;
+	struct aw_policy_source one;		/* the file of the wish */
+	const struct aw_policy_source *sources; /* that one, or those of all layers */
+	size_t source_count;
 	struct aw_policy policy;
 	struct aw_plan plan;
 	struct aw_wall wall;

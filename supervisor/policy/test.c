@@ -25,8 +25,8 @@ struct variant {
 /* One run over the expectations of one file, or of all layers. */
 struct run {
 	const struct test_options *options;
-	const struct aw_policy_source *only; /* this file alone, or NULL */
-	struct variant *variants;	     /* owned; the last one is the plain one */
+	const char *file;	  /* this one alone, or NULL */
+	struct variant *variants; /* owned; the last one is the plain one */
 	size_t *count, *failed;
 };
 
@@ -43,7 +43,7 @@ static struct variant *variant_of(
 		.agent = agent,
 		.mode = mode,
 		.policies = &run->options->policies,
-		.only = run->only};
+		.file = run->file};
 	struct aw_diagnostics found = {0};
 	struct variant *v;
 	int failed;
@@ -164,19 +164,18 @@ static int test_all(struct run *run, struct aw_error *err)
 		variant_of(run, run->options->agent, run->options->mode, err);
 
 	if (!plain)
-		return run->only ? aw_while(err, "%s", run->only->file) : -1;
+		return run->file ? aw_while(err, "%s", run->file) : -1;
 	for (size_t i = 0; i < plain->standing.policy.test_count; i++)
 		if (test_one(run, &plain->standing.policy.tests[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-static int run_one(const struct test_options *options,
-	const struct aw_policy_source *only, size_t *count, size_t *failed,
-	struct aw_error *err)
+static int run_one(const struct test_options *options, const char *file, size_t *count,
+	size_t *failed, struct aw_error *err)
 {
 	struct run run = {
-		.options = options, .only = only, .count = count, .failed = failed};
+		.options = options, .file = file, .count = count, .failed = failed};
 	int result = test_all(&run, err);
 	struct variant *next;
 
@@ -195,10 +194,9 @@ static int test_files(const struct test_options *options, char **files, int coun
 	int broken = 0;
 
 	for (int i = 0; i < (count ? count : 1); i++) {
-		const struct aw_policy_source only = {
-			count ? files[i] : "", "policy", AW_TRUSTED};
+		const char *file = count ? files[i] : NULL;
 
-		if (run_one(options, count ? &only : NULL, &tests, &failed, &err) < 0) {
+		if (run_one(options, file, &tests, &failed, &err) < 0) {
 			printf("not ok %zu - %s\n", ++tests, err.text);
 			broken++;
 		}

@@ -176,8 +176,8 @@ int aw_words_load(
 {
 	bool good = add_presets(ret, standing);
 
-	for (size_t i = 0; good && i < standing->layers.count; i++)
-		good = add_file(ret, standing, &standing->layers.sources[i]);
+	for (size_t i = 0; good && i < standing->source_count; i++)
+		good = add_file(ret, standing, &standing->sources[i]);
 	if (!good || !add_part(ret, standing, "protections", NULL, is_protection))
 		return aw_fail(err, ENOMEM, "asking each policy file: out of memory");
 	return 0;
@@ -260,13 +260,12 @@ static bool find_of(const struct aw_standing *standing,
 static bool find_given(const struct aw_standing *standing, enum aw_rules_of of,
 	const char *key, struct aw_given *ret)
 {
-	const struct aw_layers *layers = &standing->layers;
-
 	for (size_t nth = 0; aw_policy_given(&standing->policy, key, nth, ret); nth++)
-		for (size_t i = 0; i < layers->count; i++)
-			if (of_trust(layers->sources[i].trust) == of &&
-				strcmp(layers->sources[i].file, ret->file) == 0)
+		for (size_t i = 0; i < standing->source_count; i++)
+			if (of_trust(standing->sources[i].trust) == of &&
+				strcmp(standing->sources[i].file, ret->file) == 0)
 				return true;
+	ret->line = 0;
 	return false;
 }
 

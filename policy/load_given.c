@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_origin.c - where a value outside the lists was given. */
+/* load_given.c - where a value outside the lists was given. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -120,6 +120,13 @@ static bool has_object(const struct look *l)
 	return false;
 }
 
+/* A name with a wildcard admits no address, so a name that it covers is needed. */
+static bool is_needed(const struct look *l, uint32_t other)
+{
+	return l->about.strictest <= AW_ASK && aw_image_rule_below(l->image, other) &&
+	       !aw_image_rule_below(l->image, l->rule);
+}
+
 /* Why an idle entry is idle; nothing when it is for another file's sake. */
 static void explain_idle(struct look *l)
 {
@@ -134,9 +141,9 @@ static void explain_idle(struct look *l)
 	aw_mute_restore(l->copy, l->image, l->rule);
 	if (in && aw_image_rule(l->image, rule, &other) &&
 		strcmp(other.file, l->text.file) == 0) {
-		if (!l->about.negated)
+		if (!l->about.negated && !is_needed(l, rule))
 			found(l, "redundant", "adds nothing", &other, "covers it");
-		else if (rule > l->rule)
+		else if (l->about.negated && rule > l->rule)
 			found(l, "overruled", "never counts", &other,
 				"puts all of it in again, and the last entry that "
 				"matches decides");

@@ -58,6 +58,8 @@ is '' 'unless what it leads to is named, too' "$(files "deny: [\"$tmp/link\", \"
 is '2:41 impossible' 'where nothing can be' "$(files 'deny: ["/proc/nothing/**"]')"
 is '' 'but processes come' "$(files 'deny: ["/proc/999999/mem"]')"
 is '2:34 wildcard-host' 'names that cannot be looked up' "$(found 'network: {default: deny, allow: ["*.example.com:443"]}')"
+is '2:61 wildcard-host' 'so a name that one covers is needed' "$(found 'network: {default: deny, allow: ["api.example.com:443", "*.example.com:443"]}')"
+is '2:43 redundant' 'unless it is denied' "$(found 'network: {deny: ["*.example.com:443", "api.example.com:443"]}')"
 is '' 'what is denied by name can be' "$(found 'network: {deny: ["*.example.com"]}')"
 is 0 'warnings are no failure' "$(check "$tmp/p.yaml" >/dev/null; echo $?)"
 

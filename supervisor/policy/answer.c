@@ -82,6 +82,11 @@ void aw_answer_print(const struct aw_answer *a)
 	printf("      by ");
 	print_reason(&a->word);
 	putchar('\n');
+	if (a->word.unknown)
+		printf("      \"%s\" %s:%u covers the name, but names with a wildcard "
+		       "are not looked up\n",
+			a->word.wildcard.text, a->word.wildcard.file,
+			a->word.wildcard.line);
 	if (denied && !a->standing->holding.facts.enforce)
 		printf("      not refused in mode audit; seen by %s", a->held.by);
 	else
@@ -116,16 +121,21 @@ static void put_place(struct aw_json *json, const char *file, unsigned line)
 	aw_json_unsigned(json, line);
 }
 
+static void put_rule(struct aw_json *json, const char *key, const struct aw_rule *rule)
+{
+	put_key(json, key);
+	AW_JSON_LITERAL(json, "{");
+	put_place(json, rule->file, rule->line);
+	put_text(json, "text", rule->text);
+	put_text(json, "layer", rule->layer);
+	AW_JSON_LITERAL(json, "}");
+}
+
 /* "rule": {...}, or "default": {...} */
 static void put_reason(struct aw_json *json, const struct aw_word *word)
 {
 	if (word->by_rule) {
-		put_key(json, "rule");
-		AW_JSON_LITERAL(json, "{");
-		put_place(json, word->rule.file, word->rule.line);
-		put_text(json, "text", word->rule.text);
-		put_text(json, "layer", word->rule.layer);
-		AW_JSON_LITERAL(json, "}");
+		put_rule(json, "rule", &word->rule);
 	} else if (word->key) {
 		put_key(json, "default");
 		AW_JSON_LITERAL(json, "{");
@@ -180,6 +190,8 @@ void aw_answer_print_json(const struct aw_answer *a)
 	if (a->granted)
 		put_text(&json, "granted", a->granted);
 	put_reason(&json, &a->word);
+	if (a->word.unknown)
+		put_rule(&json, "wildcard", &a->word.wildcard);
 	put_key(&json, "layers");
 	AW_JSON_LITERAL(&json, "[");
 	for (size_t i = 0; i < a->words->count; i++) {

@@ -4,6 +4,7 @@
 #include "supervisor/policy/places.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #include "policy/glob.h"
 #include "policy/rules.h"
+#include "supervisor/cleanup.h"
 
 /* A walk along the components that a pattern begins with, as far as they are literal.
  */
@@ -144,33 +146,48 @@ static void found_link(struct look *l)
 	found(l, severity_of(l), "link", text, "");
 }
 
-/* Go along the literal part until something is to be said. */
-static void look_at(struct look *l)
+/* Go along the literal part; false when it cannot be gone to its end. */
+static bool look_at(struct look *l)
 {
 	struct stat st;
 
 	while (step(l)) {
 		if (lstat(l->path, &st) < 0) {
 			if (errno != ENOENT)
-				return;
+				return false;
 			if (cannot_come(l))
 				found(l, AW_FOUND_WARNING, "impossible",
 					"never matches: the kernel has no ", l->path);
 			else
 				found(l, AW_FOUND_NOTE, "nothing-there",
 					"matches nothing today: there is no ", l->path);
-			return;
+			return false;
 		}
 		if (S_ISLNK(st.st_mode)) {
 			found_link(l);
-			return;
+			return false;
 		}
 		if (!S_ISDIR(st.st_mode) && !at_end(l)) {
 			found(l, severity_of(l), "below-file",
 				"never matches: this is no folder: ", l->path);
-			return;
+			return false;
 		}
 	}
+	return true;
+}
+
+/* What follows is a wildcard in a folder that is there. */
+static void look_for_any(struct look *l)
+{
+	AW_FREE char *pattern = strndup(l->about.path, l->about.path_len);
+	glob_t any = {.gl_pathc = 0};
+
+	if (!pattern || at_end(l) || strstr(pattern, "**"))
+		return;
+	if (glob(pattern, GLOB_NOSORT | GLOB_PERIOD, NULL, &any) == GLOB_NOMATCH)
+		found(l, AW_FOUND_NOTE, "nothing-there", "matches nothing today in ",
+			l->path[0] ? l->path : "/");
+	globfree(&any);
 }
 
 void aw_places_find(const struct aw_policy *policy,
@@ -190,6 +207,7 @@ void aw_places_find(const struct aw_policy *policy,
 		l.path[0] = '\0';
 		l.rest = l.about.path;
 		l.rest_len = l.about.path_len;
-		look_at(&l);
+		if (look_at(&l))
+			look_for_any(&l);
 	}
 }

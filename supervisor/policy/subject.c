@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "policy/rules.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/find.h"
 
@@ -237,13 +238,32 @@ int aw_subject_read(enum aw_action action, const char *asked,
 	}
 }
 
+bool aw_subject_is_unknown(const struct aw_subject *subject,
+	const struct aw_image *image, struct aw_rule *ret)
+{
+	struct aw_rule_about about;
+	struct aw_decision decision;
+
+	if (!subject->host[0] || subject->action != AW_CONNECT)
+		return false;
+	aw_image_decide_address(image, subject->action, &subject->address, &decision);
+	return aw_image_rule_about(image, decision.rule, &about) &&
+	       about.strictest <= AW_ASK && !about.negated &&
+	       aw_image_rule_below(image, decision.rule) &&
+	       aw_image_rule(image, decision.rule, ret);
+}
+
 void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *image,
 	struct aw_decision *ret)
 {
+	struct aw_address address = subject->address;
 	size_t len = strlen(subject->path);
+	struct aw_rule ignored;
 
-	if (subject->address.family)
-		aw_image_decide_address(image, subject->action, &subject->address, ret);
+	if (aw_subject_is_unknown(subject, image, &ignored))
+		address.host = NULL;
+	if (address.family)
+		aw_image_decide_address(image, subject->action, &address, ret);
 	else if (subject->action == AW_EXEC)
 		aw_image_decide_exec(
 			image, subject->path, len, subject->argv, subject->argc, ret);

@@ -38,7 +38,14 @@ struct aw_asking {
 int aw_subject_read(enum aw_action action, const char *asked,
 	const struct aw_asking *how, struct aw_subject *ret, struct aw_error *err);
 
-/* What an image answers. */
+/*
+ * True, with the rule, when a name is admitted by one with a wildcard alone.  Such
+ * names are not looked up in a session, so none of their addresses is known there.
+ */
+bool aw_subject_is_unknown(const struct aw_subject *subject,
+	const struct aw_image *image, struct aw_rule *ret);
+
+/* What an image answers, as a session would know the subject. */
 void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *image,
 	struct aw_decision *ret);
 

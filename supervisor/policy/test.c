@@ -126,6 +126,10 @@ static void print_failure(const struct aw_expectation *e,
 	printf("# expected %s, got %s", aw_verdict_name(e->expect),
 		aw_verdict_name(word->decision.verdict));
 	print_reason(word);
+	if (word->unknown)
+		printf("# \"%s\" %s:%u covers the name, but names with a wildcard are "
+		       "not looked up\n",
+			word->wildcard.text, word->wildcard.file, word->wildcard.line);
 }
 
 static int test_one(

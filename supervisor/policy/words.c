@@ -277,6 +277,8 @@ void aw_words_decide(const struct aw_standing *standing,
 
 	*ret = (struct aw_word){.decision = {AW_ALLOW, AW_NO_RULE}};
 	aw_subject_decide(subject, standing->policy.image, &ret->decision);
+	ret->unknown =
+		aw_subject_is_unknown(subject, standing->policy.image, &ret->wildcard);
 	if (take_rule(standing->policy.image, ret))
 		return;
 	ret->says = true;

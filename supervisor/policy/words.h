@@ -40,6 +40,8 @@ struct aw_word {
 	const char *value;
 	bool built_in;	       /* ... which no file gave */
 	struct aw_given given; /* the place that gave it */
+	bool unknown;	       /* `wildcard` covers the name, but admits no address */
+	struct aw_rule wildcard;
 };
 
 /* What the whole policy answers, and by which rule or whose default. */

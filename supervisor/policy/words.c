@@ -31,6 +31,24 @@ static enum aw_rule_section section_of(const struct aw_subject *subject)
 					    : AW_RULE_FILES;
 }
 
+/* The section whose default refuses: programs and sockets are files, too. */
+static enum aw_rule_section refusing_section(const struct aw_image *image,
+	enum aw_rules_of of, const struct aw_subject *subject,
+	const struct aw_decision *decision)
+{
+	enum aw_rule_section section = section_of(subject);
+	struct aw_decision files;
+
+	if (section == AW_RULE_FILES || decision->verdict == AW_ALLOW ||
+		subject->path[0] != '/' ||
+		strcmp(aw_image_default(image, of, section), "allow") != 0)
+		return section;
+	aw_image_decide_path(image, section == AW_RULE_EXEC ? AW_READ : subject->action,
+		subject->path, strlen(subject->path), &files);
+	return files.verdict != AW_ALLOW && files.rule == AW_NO_RULE ? AW_RULE_FILES
+								     : section;
+}
+
 /* --- taking apart --- */
 
 /* Silence all rules but those for which keep() is true. */
@@ -113,6 +131,7 @@ static bool add_file(struct aw_words *words, const struct aw_standing *standing,
 	to->layer = source->layer;
 	to->file = source->file;
 	to->trusted = source->trust != AW_UNTRUSTED;
+	to->of = alone.of;
 	to->unreadable = aw_policy_load(source, 1, &standing->layers.variables,
 				 standing->policy.mode, true, &to->policy, &found) < 0;
 	aw_diagnostics_free(&found);
@@ -211,7 +230,8 @@ void aw_words_ask(const struct aw_source_words *source,
 	aw_subject_decide(subject, source->image, &ret->decision);
 	if (take_rule(source->image, ret) || !source->policy.image)
 		return;
-	ret->key = default_keys[section_of(subject)];
+	ret->key = default_keys[refusing_section(
+		source->image, source->of, subject, &ret->decision)];
 	ret->says = aw_policy_given(&source->policy, ret->key, 0, &ret->given);
 	ret->value = ret->given.value;
 	/* a listen list admits what it has, and no more */
@@ -273,7 +293,7 @@ void aw_words_decide(const struct aw_standing *standing,
 	const struct aw_subject *subject, struct aw_word *ret)
 {
 	enum aw_rules_of of = AW_RULES_TRUSTED;
-	enum aw_rule_section section = section_of(subject);
+	enum aw_rule_section section;
 
 	*ret = (struct aw_word){.decision = {AW_ALLOW, AW_NO_RULE}};
 	aw_subject_decide(subject, standing->policy.image, &ret->decision);
@@ -283,16 +303,12 @@ void aw_words_decide(const struct aw_standing *standing,
 		return;
 	ret->says = true;
 	find_of(standing, subject, ret, &of);
-	/* a program is refused by its file's verdict too */
-	if (section == AW_RULE_EXEC && ret->decision.verdict != AW_ALLOW &&
-		strcmp(aw_image_default(standing->policy.image, of, section),
-			"allow") == 0)
-		section = AW_RULE_FILES;
+	section = refusing_section(standing->policy.image, of, subject, &ret->decision);
 	ret->key = default_keys[section];
 	ret->value = aw_image_default(standing->policy.image, of, section);
 	ret->built_in = !find_given(standing, of, ret->key, &ret->given);
-	if (subject->action == AW_BIND && ret->decision.verdict != AW_ALLOW &&
-		strcmp(ret->value, "allow") == 0) {
+	if (section == AW_RULE_NETWORK && subject->action == AW_BIND &&
+		ret->decision.verdict != AW_ALLOW && strcmp(ret->value, "allow") == 0) {
 		ret->key = "network.listen";
 		ret->value = "has no such entry";
 	}

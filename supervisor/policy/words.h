@@ -8,6 +8,7 @@
 #ifndef AW_SUPERVISOR_POLICY_WORDS_H
 #define AW_SUPERVISOR_POLICY_WORDS_H
 
+#include "policy/rules.h"
 #include "supervisor/policy/standing.h"
 #include "supervisor/policy/subject.h"
 
@@ -15,6 +16,7 @@
 struct aw_source_words {
 	const char *layer, *file; /* borrowed; no file: NULL */
 	bool trusted;
+	enum aw_rules_of of;
 	struct aw_policy policy; /* a file's own; none for presets and protections */
 	struct aw_image *image;	 /* owned; what it says, and no more */
 	bool unreadable;

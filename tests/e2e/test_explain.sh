@@ -94,6 +94,12 @@ preset: [claude-code]') | jq -r '.layers[] | select(.layer == "preset" and .verd
 is "$tmp/p.yaml:4 filesystem.default read-only policy" 'a default has a place, too' \
 	"$(one '.default | "\(.file):\(.line) \(.key) \(.value) \(.layer)"' --write "$tmp/ro/new")"
 is "$tmp/ws/.agentwatch.yaml:3 network.default" 'of the file that decides' "$(one '.default | "\(.file):\(.line) \(.key)"' --connect api.example.com:443)"
+printf 'version: 1\nfilesystem: {default: deny, read: ["%s/ro"]}\nnetwork: {listen: ["localhost:*"]}\n' "$tmp" >"$tmp/narrow.yaml"
+narrow() { (cd / && "$AGENTWATCH" policy explain --engine "$engine" --workspace "$tmp" --json --policy "$tmp/narrow.yaml" "$@") | jq -r '"\(.verdict) \(.default.key) \(.layers[] | select(.layer == "policy") | .default.key)"'; }
+is 'deny filesystem.default filesystem.default' 'a program is a file' "$(narrow --exec /usr/bin/true)"
+is 'deny network.listen network.listen' 'a listen list refuses what it does not have' "$(narrow --listen 192.0.2.1:80)"
+sed -i 's/network.*/network: {default: allow}/' "$tmp/narrow.yaml"
+is 'deny filesystem.default filesystem.default' 'so is a socket' "$(narrow --listen "unix:$tmp/s")"
 said=$(explain --write "$tmp/ro/new" --read "$tmp/ws/token")
 like "by the default of $tmp/p.yaml:4: filesystem.default: read-only \(policy\)" 'people read the same' "$said"
 like "global +deny +$tmp/config/agentwatch/policy.yaml:2: \"$tmp/ws/token\"" 'line by line' "$said"

@@ -60,6 +60,53 @@ static void tests_of_all_files(void)
 	aw_policy_release(&p);
 }
 
+/* A file in a folder, until the end of the test. */
+static void put_file(const char *folder, const char *name, const char *text, char *path)
+{
+	FILE *out;
+
+	sprintf(path, "%s/%s", folder, name);
+	out = fopen(path, "w");
+	if (!out || fputs(text, out) < 0 || fclose(out) != 0)
+		abort();
+}
+
+static void tests_of_presets(void)
+{
+	struct aw_policy_variables variables = some_variables;
+	char folder[] = "/tmp/aw-presets-XXXXXX", preset[64], file[64];
+	struct aw_policy_source source = {file, "policy", AW_TRUSTED};
+	struct aw_diagnostics diagnostics;
+	struct aw_policy p;
+	int failed;
+
+	if (!mkdtemp(folder))
+		abort();
+	unsetenv("AW_TEST_UNSET");
+	put_file(folder, "some.yaml",
+		"version: 1\ntests:\n- {read: '$env:AW_TEST_UNSET', expect: deny}\n"
+		"- {read: /x, expect: deny}\n",
+		preset);
+	put_file(folder, "file",
+		"version: 1\npreset: [some]\ntests: [{read: /y, expect: allow}]\n",
+		file);
+	variables.presets = folder;
+	failed = aw_policy_load(
+		&source, 1, &variables, AW_AUDIT, false, &p, &diagnostics);
+	if (ok(!failed && p.test_count == 2,
+		    "a preset's tests count, but those about what is not set")) {
+		ok(is(&p.tests[0], AW_READ, "/x", AW_DENY, 4) &&
+				strcmp(p.tests[0].file, preset) == 0,
+			"with their place");
+		ok(is(&p.tests[1], AW_READ, "/y", AW_ALLOW, 3), "and the file's own");
+		aw_policy_release(&p);
+	}
+	aw_diagnostics_free(&diagnostics);
+	unlink(preset);
+	unlink(file);
+	rmdir(folder);
+}
+
 static void places_of_entries(void)
 {
 	static const struct text_layer layer = {"policy", AW_TRUSTED,
@@ -120,6 +167,7 @@ static void places_of_values(void)
 int main(void)
 {
 	tests_of_all_files();
+	tests_of_presets();
 	places_of_entries();
 	places_of_values();
 	return done();

@@ -54,11 +54,11 @@ static void make_of_path(struct aw_sample *s)
 static bool add_word(struct aw_sample *s, size_t *used, const char *pattern, size_t len,
 	unsigned how)
 {
-	char *to = s->words + *used;
+	char *to = s->words + *used, star[8];
 
+	aw_sample_filling(how, star);
 	if (s->argc == AW_SAMPLE_WORDS ||
-		!aw_sample_component(pattern, len, aw_sample_filling(how), to,
-			sizeof(s->words) - *used))
+		!aw_sample_component(pattern, len, star, to, sizeof(s->words) - *used))
 		return false;
 	s->argv[s->argc++] = to;
 	*used += strlen(to) + 1;
@@ -71,9 +71,11 @@ static bool make_command(const struct aw_image *image,
 	const struct aw_image_word *words = aw_part_at(image, AW_PART_WORDS);
 	const char *name = aw_image_bytes(image, command->name);
 	size_t used = 0;
+	char star[8];
 
 	if (i >= AW_SAMPLE_WAYS)
 		return false;
+	aw_sample_filling(i, star);
 	if (command->flags & AW_COMMAND_PATH) {
 		if (!aw_sample_path(
 			    name, command->name_len, i, s->path, sizeof(s->path)))
@@ -81,8 +83,8 @@ static bool make_command(const struct aw_image *image,
 	} else {
 		size_t len = strlen(strcpy(s->path, "/zq7w/"));
 
-		if (!aw_sample_component(name, command->name_len, aw_sample_filling(i),
-			    s->path + len, sizeof(s->path) - len))
+		if (!aw_sample_component(name, command->name_len, star, s->path + len,
+			    sizeof(s->path) - len))
 			return false;
 	}
 	s->argv[s->argc++] = s->path;
@@ -128,7 +130,9 @@ static bool make_net(const struct aw_image *image, const struct aw_image_net *ne
 	unsigned how, struct aw_sample *s)
 {
 	const char *key = aw_image_bytes(image, net->key);
+	char star[8];
 
+	aw_sample_filling(how, star);
 	s->address.family = AF_INET;
 	s->address.port = how % 2 ? net->port_high : net->port_low;
 	memcpy(s->address.bytes, some_address, sizeof(some_address));
@@ -151,8 +155,8 @@ static bool make_net(const struct aw_image *image, const struct aw_image_net *ne
 		return true;
 	case AW_NET_ABSTRACT_GLOB:
 		s->path[0] = '@';
-		if (!aw_sample_component(key, net->key_len, aw_sample_filling(how),
-			    s->path + 1, sizeof(s->path) - 1))
+		if (!aw_sample_component(
+			    key, net->key_len, star, s->path + 1, sizeof(s->path) - 1))
 			return false;
 		put_socket(s);
 		return true;
@@ -304,9 +308,9 @@ bool aw_sample_meet(const struct aw_image *image, uint32_t a, uint32_t b, unsign
 		if (command && !make_command(image, command, 0, ret))
 			return false;
 	}
-	if (n || !len || !their_len ||
+	if (!len || !their_len ||
 		!aw_sample_common(
-			mine, len, theirs, their_len, ret->path, sizeof(ret->path)))
+			mine, len, theirs, their_len, n, ret->path, sizeof(ret->path)))
 		return false;
 	if (!ret->argc)
 		make_of_path(ret);

@@ -42,11 +42,12 @@ bool aw_sample_path(
 /* A text that a pattern within one component matches; false when it does not fit. */
 bool aw_sample_component(
 	const char *pattern, size_t len, const char *star, char *to, size_t size);
-/* A path that both patterns cover. */
+/* Path n that both patterns cover; not all there are are found. */
 bool aw_sample_common(const char *a, size_t a_len, const char *b, size_t b_len,
-	char *to, size_t size);
+	unsigned n, char *to, size_t size);
 
-enum { AW_SAMPLE_WAYS = 12 };
-const char *aw_sample_filling(unsigned how);
+/* Ways to fill: the first few tell most entries apart, the others are for doubts. */
+enum { AW_SAMPLE_FEW = 12, AW_SAMPLE_WAYS = 4 * (3 + '~' - '!' + 1) };
+void aw_sample_filling(unsigned how, char to[8]);
 
 #endif

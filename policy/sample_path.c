@@ -6,7 +6,7 @@
 #include "policy/sample.h"
 
 /* How often components are compared before it is given up. */
-#define STEPS_MAX 4000
+#define STEPS_MAX 1000
 
 /* A path that grows, with room for its end. */
 struct text {
@@ -14,11 +14,30 @@ struct text {
 	size_t len, size;
 };
 
-static const char *const fillings[] = {"zq7w", "A.b_1", "\x01\x7f"};
-
-const char *aw_sample_filling(unsigned how)
+/* Three words, then each sign that can be seen; four ways each: `how` counts them. */
+void aw_sample_filling(unsigned how, char to[8])
 {
-	return fillings[how % 3];
+	static const char words[3][8] = {"zq7w", "A.b_1", "\x01\x7f"};
+
+	if (how < AW_SAMPLE_FEW) {
+		memcpy(to, words[how % 3], 8);
+		return;
+	}
+	to[0] = (char)('!' + (how - AW_SAMPLE_FEW) / 4);
+	to[1] = '\0';
+	if (to[0] == '/')
+		to[0] = ' ';
+}
+
+/* Does "**" stand for a folder here, and is what lies below meant? */
+static bool goes_deep(unsigned how)
+{
+	return how < AW_SAMPLE_FEW ? (how / 3) % 2 : how % 2;
+}
+
+static bool goes_below(unsigned how)
+{
+	return how < AW_SAMPLE_FEW ? (how / 6) % 2 : (how / 2) % 2;
 }
 
 static bool put(struct text *t, const char *bytes, size_t len)
@@ -109,15 +128,16 @@ static bool put_component(struct text *t, const char *text)
 bool aw_sample_path(
 	const char *pattern, size_t len, unsigned how, char *to, size_t size)
 {
-	const char *star = aw_sample_filling(how), *component;
 	struct text t = {to, 0, size};
-	char text[512];
+	char text[512], star[8];
+	const char *component;
 	size_t at = 0, n;
 
+	aw_sample_filling(how, star);
 	to[0] = '\0';
 	while (next(pattern, len, &at, &component, &n)) {
 		if (is_deep(component, n)) {
-			if ((how / 3) % 2 && !put_component(&t, star))
+			if (goes_deep(how) && !put_component(&t, star))
 				return false;
 			continue;
 		}
@@ -125,7 +145,7 @@ bool aw_sample_path(
 			!put_component(&t, text))
 			return false;
 	}
-	if ((how / 6) % 2 && !put_component(&t, star))
+	if (goes_below(how) && !put_component(&t, star))
 		return false;
 	return t.len > 0 || put(&t, "/", 1);
 }
@@ -136,7 +156,7 @@ struct meeting {
 	const char *a, *b;
 	size_t a_len, b_len;
 	struct text path;
-	unsigned steps;
+	unsigned steps, skip;
 };
 
 static bool both_match(
@@ -150,17 +170,15 @@ static bool both_match(
 static bool unify(
 	const char *a, size_t a_len, const char *b, size_t b_len, char *to, size_t size)
 {
+	static const char *const stars[] = {"zq7w", ""};
 	char mine[512], theirs[512];
-	unsigned i;
 
-	for (i = 0; i < 2; i++) {
-		const char *star = i ? "" : aw_sample_filling(0);
-
-		if (aw_sample_component(a, a_len, star, mine, sizeof(mine)) &&
+	for (size_t i = 0; i < sizeof(stars) / sizeof(stars[0]); i++) {
+		if (aw_sample_component(a, a_len, stars[i], mine, sizeof(mine)) &&
 			aw_sample_component(b, b_len, mine, to, size) &&
 			both_match(a, a_len, b, b_len, to))
 			return true;
-		if (aw_sample_component(b, b_len, star, theirs, sizeof(theirs)) &&
+		if (aw_sample_component(b, b_len, stars[i], theirs, sizeof(theirs)) &&
 			aw_sample_component(a, a_len, theirs, to, size) &&
 			both_match(a, a_len, b, b_len, to))
 			return true;
@@ -173,21 +191,20 @@ static bool put_sample(struct text *path, const char *component, size_t len)
 {
 	char text[512];
 
-	return aw_sample_component(
-		       component, len, aw_sample_filling(0), text, sizeof(text)) &&
+	return aw_sample_component(component, len, "zq7w", text, sizeof(text)) &&
 	       put_component(path, text);
 }
 
 /* What is left of one pattern, when the other covers all below. */
-static bool put_rest(struct text *path, const char *pattern, size_t len, size_t at)
+static bool put_rest(struct meeting *m, const char *pattern, size_t len, size_t at)
 {
 	const char *component;
 	size_t n;
 
 	while (next(pattern, len, &at, &component, &n))
-		if (!is_deep(component, n) && !put_sample(path, component, n))
+		if (!is_deep(component, n) && !put_sample(&m->path, component, n))
 			return false;
-	return true;
+	return m->skip-- == 0;
 }
 
 static bool meet(struct meeting *m, size_t a, size_t b)
@@ -199,9 +216,9 @@ static bool meet(struct meeting *m, size_t a, size_t b)
 	if (m->steps++ > STEPS_MAX)
 		return false;
 	if (!next(m->a, m->a_len, &next_a, &ca, &an))
-		return put_rest(&m->path, m->b, m->b_len, b);
+		return put_rest(m, m->b, m->b_len, b);
 	if (!next(m->b, m->b_len, &next_b, &cb, &bn))
-		return put_rest(&m->path, m->a, m->a_len, a);
+		return put_rest(m, m->a, m->a_len, a);
 	if (is_deep(ca, an) || is_deep(cb, bn)) {
 		/* "**" is nothing, or takes what the other has next */
 		if (is_deep(ca, an) ? meet(m, next_a, b) : meet(m, a, next_b))
@@ -218,11 +235,15 @@ static bool meet(struct meeting *m, size_t a, size_t b)
 	       put_component(&m->path, text) && meet(m, next_a, next_b);
 }
 
-bool aw_sample_common(
-	const char *a, size_t a_len, const char *b, size_t b_len, char *to, size_t size)
+bool aw_sample_common(const char *a, size_t a_len, const char *b, size_t b_len,
+	unsigned n, char *to, size_t size)
 {
-	struct meeting m = {
-		.a = a, .b = b, .a_len = a_len, .b_len = b_len, .path = {to, 0, size}};
+	struct meeting m = {.a = a,
+		.b = b,
+		.a_len = a_len,
+		.b_len = b_len,
+		.path = {to, 0, size},
+		.skip = n};
 
 	to[0] = '\0';
 	if (!meet(&m, 0, 0))

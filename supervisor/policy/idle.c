@@ -11,11 +11,13 @@
 
 /* Longer lists are not looked at: each entry is compared with the others. */
 #define ENTRIES_MAX 3000
+#define MEETINGS_MAX 40
 
 /* One list by itself, and the entry that is looked at. */
 struct look {
 	const struct aw_image *image;
-	struct aw_image *copy; /* this list alone speaks */
+	struct aw_image *copy;	  /* this list alone speaks */
+	struct aw_image *without; /* all but the entry that is looked at */
 	struct aw_findings *findings;
 	const struct aw_entry_place *place;
 	uint32_t rule;
@@ -71,21 +73,50 @@ static bool next_other(const struct look *l, uint32_t *at, struct aw_rule *ret,
 	return false;
 }
 
+/* The few questions that tell most entries apart, or all. */
+static bool differs(struct look *l, unsigned ways, bool (*check)(struct look *l))
+{
+	for (unsigned i = 0; i < ways; i++) {
+		if (!aw_sample_make(l->image, l->rule, i, &l->sample))
+			return false;
+		if (check(l))
+			return true;
+	}
+	return false;
+}
+
+/* What it has in common with another rule, the files below that, too. */
+static bool differs_from(struct look *l, uint32_t other, bool (*check)(struct look *l))
+{
+	for (unsigned i = 0; i < MEETINGS_MAX; i++) {
+		size_t len;
+
+		if (!aw_sample_meet(l->image, l->rule, other, i, &l->sample))
+			return false;
+		if (check(l))
+			return true;
+		len = strlen(l->sample.path);
+		if (l->sample.action >= AW_EXEC || len + 6 > sizeof(l->sample.path))
+			continue;
+		memcpy(l->sample.path + len, len > 1 ? "/zq7w" : "zq7w", 6);
+		if (check(l))
+			return true;
+	}
+	return false;
+}
+
 /* Asked about what it matches, and about what it has in common with each other one. */
 static bool is_idle(struct look *l)
 {
 	struct aw_rule_about about;
 	struct aw_rule other;
 
-	for (unsigned i = 0; aw_sample_make(l->image, l->rule, i, &l->sample); i++)
-		if (makes_difference(l))
-			return false;
+	if (differs(l, AW_SAMPLE_FEW, makes_difference))
+		return false;
 	for (uint32_t at = 0; next_other(l, &at, &other, &about); at++)
-		for (unsigned i = 0;
-			aw_sample_meet(l->image, l->rule, at, i, &l->sample); i++)
-			if (makes_difference(l))
-				return false;
-	return true;
+		if (differs_from(l, at, makes_difference))
+			return false;
+	return !differs(l, AW_SAMPLE_WAYS, makes_difference);
 }
 
 /* The "!" of this file behind the entry that takes it out. */
@@ -169,30 +200,65 @@ static void hint_protection(const struct aw_rule *rule, char *to, size_t size)
 		(int)strcspn(rule->text, ":"), rule->text);
 }
 
-/* The denial that refuses all that an entry is there to admit. */
-static bool find_denial(struct look *l, const struct aw_image *without,
-	struct aw_rule *ret, struct aw_rule_about *ret_about)
+static bool answers_differ(const struct look *l)
 {
-	struct aw_decision with, other;
+	struct aw_decision with, without;
+
+	aw_sample_decide(l->image, &l->sample, &with);
+	aw_sample_decide(l->without, &l->sample, &without);
+	return with.verdict != without.verdict;
+}
+
+/* Is it answered otherwise without the entry?  One to read also forbids changes. */
+static bool changes_answer(struct look *l)
+{
+	enum aw_action action = l->sample.action;
+	bool differ = answers_differ(l);
+
+	if (!differ && action == AW_READ) {
+		l->sample.action = AW_WRITE;
+		differ = answers_differ(l);
+		l->sample.action = action;
+	}
+	return differ;
+}
+
+/* The denial that refuses all that an entry is there to admit. */
+static bool find_denial(
+	struct look *l, struct aw_rule *ret, struct aw_rule_about *ret_about)
+{
+	struct aw_decision decision;
 	unsigned i;
 
-	for (i = 0; aw_sample_make(l->image, l->rule, i, &l->sample); i++) {
-		aw_sample_decide(l->image, &l->sample, &with);
-		aw_sample_decide(without, &l->sample, &other);
-		if (with.verdict < AW_DENY || other.verdict != with.verdict ||
-			!aw_image_rule_about(l->image, with.rule, ret_about) ||
+	for (i = 0; i < AW_SAMPLE_FEW; i++) {
+		if (!aw_sample_make(l->image, l->rule, i, &l->sample))
+			break;
+		aw_sample_decide(l->image, &l->sample, &decision);
+		if (decision.verdict < AW_DENY || changes_answer(l) ||
+			!aw_image_rule_about(l->image, decision.rule, ret_about) ||
 			ret_about->negated || ret_about->strictest < AW_DENY)
 			return false;
 		/* an entry to write still lets be read what only changes are denied of
 		 */
 		if (ret_about->changes_only && strcmp(l->about.list, "write") == 0)
 			return false;
-		aw_image_rule(l->image, with.rule, ret);
+		aw_image_rule(l->image, decision.rule, ret);
 	}
 	return i > 0;
 }
 
-static void look_for_denial(struct look *l, struct aw_image *without)
+/* Not where some exception of the denial, or another rule, lets it have an effect. */
+static bool is_refused(struct look *l)
+{
+	struct aw_rule ignored;
+
+	for (uint32_t at = 0; aw_image_rule(l->image, at, &ignored); at++)
+		if (at != l->rule && differs_from(l, at, changes_answer))
+			return false;
+	return !differs(l, AW_SAMPLE_WAYS, changes_answer);
+}
+
+static void look_for_denial(struct look *l)
 {
 	struct aw_rule_about about;
 	struct aw_rule denial;
@@ -201,9 +267,9 @@ static void look_for_denial(struct look *l, struct aw_image *without)
 
 	if (l->about.negated || l->about.strictest > AW_ASK)
 		return;
-	aw_mute_rule(without, l->rule);
-	denied = find_denial(l, without, &denial, &about);
-	aw_mute_restore(without, l->image, l->rule);
+	aw_mute_rule(l->without, l->rule);
+	denied = find_denial(l, &denial, &about) && is_refused(l);
+	aw_mute_restore(l->without, l->image, l->rule);
 	if (!denied)
 		return;
 	if (about.of == AW_RULES_PROTECTIONS)
@@ -290,6 +356,7 @@ void aw_idle_find(const struct aw_policy *policy,
 		return;
 	}
 	l->image = policy->image;
+	l->without = without;
 	l->findings = findings;
 	for (size_t i = 0; i < policy->place_count; i++) {
 		l->place = &policy->places[i];
@@ -300,7 +367,7 @@ void aw_idle_find(const struct aw_policy *policy,
 		} else if (aw_image_rule(l->image, l->rule, &l->text) &&
 			   aw_image_rule_about(l->image, l->rule, &l->about) &&
 			   is_own(ctx, l->text.file)) {
-			look_for_denial(l, without);
+			look_for_denial(l);
 		}
 	}
 	for (unsigned of = 0; of < AW_RULES_OF; of++)

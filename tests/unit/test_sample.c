@@ -127,7 +127,7 @@ static void patterns_that_meet(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *a = cases[i].a, *b = cases[i].b;
 		bool meet = aw_sample_common(
-			a, strlen(a), b, strlen(b), path, sizeof(path));
+			a, strlen(a), b, strlen(b), 0, path, sizeof(path));
 		bool good = !meet ||
 			    (aw_glob_covers(a, strlen(a), path, strlen(path)) &&
 				    aw_glob_covers(b, strlen(b), path, strlen(path)));

@@ -18,6 +18,8 @@ files() { found "filesystem: {default: read-only, $1}" "${@:2}"; }
 is '' 'lists that are right' "$(files 'write: [$WORKSPACE, $TMPDIR, /tmp, ~/.cache, "~/.cache-*"], deny: ["**/.env", "**/.env.*", "!**/.env.example", ~/secret, "!~/secret/ok"]')"
 is '' 'a folder below another one only here' "$(files "write: [$tmp, \$WORKSPACE, \$TMPDIR]" --workspace "$tmp/ws")"
 is '' 'an exception of an exception' "$(files 'write: [/a, "!/a/b", /a/b/c]')"
+is '' 'an entry that is wider by one sign' "$(files 'deny: ["/a/?", "/a/[!b]*"]')"
+is '' 'an exception of the denial' "$(files 'write: ["/a/*"], deny: ["/a", "!/a/b"]')"
 is '' 'an exception for another layer' "$(files 'deny: ["!/a"]')"
 is '' 'a name, for programs in a folder' "$(found 'exec: {default: deny, allow: ["/usr/bin/*", "!git", "!/usr/bin/wget"]}')"
 is '' 'arguments' "$(found 'exec: {deny: ["git push *", "!git push --dry-run", "git -C *"]}')"

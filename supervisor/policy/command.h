@@ -21,7 +21,7 @@ struct aw_policy_options {
 };
 
 /*
- * What check and show begin with.  The index of the first argument; -1 when there is
+ * What show begins with.  The index of the first argument; -1 when there is
  * nothing more to do but end with *ret_status.
  */
 int aw_policy_start(const struct aw_command *command, int argc, char **argv,

@@ -122,6 +122,11 @@ static int compare_meaning(
 	return strcmp(a->text, b->text);
 }
 
+bool aw_draft_same(const struct aw_draft_entry *a, const struct aw_draft_entry *b)
+{
+	return compare_meaning(a, b) == 0;
+}
+
 static int compare_entries(const void *left, const void *right)
 {
 	const struct aw_draft_entry *a = *(const struct aw_draft_entry *const *)left;

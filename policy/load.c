@@ -143,6 +143,7 @@ static int compile(struct aw_loader *l)
 	if (aw_draft_compile(&l->draft, &l->policy.image, &l->policy.image_size, &err) <
 		0)
 		aw_report_at(l, 1, 1, false, "%s", err.text);
+	aw_places_fill(l);
 	return l->policy.image ? 0 : -1;
 }
 

@@ -99,6 +99,29 @@ struct aw_variable_rules {
 	struct aw_variable_names unset; /* "!" in front lets a variable through */
 };
 
+/* One entry of `tests`: for `policy test`; nothing else looks at it. */
+struct aw_expectation {
+	enum aw_action action;
+	const char *word; /* of the action, as in the file */
+	char *asked;	  /* owned; variables are expanded */
+	char *text;	  /* owned; as written */
+	enum aw_verdict expect;
+	bool expects;	   /* ... is filled in */
+	enum aw_mode mode; /* with mode_set: in this mode alone */
+	bool mode_set;
+	char *agent, *name; /* owned, or NULL */
+	char *file;	    /* owned */
+	unsigned line;
+};
+
+/* Where an entry of a list stands; for those who look for mistakes. */
+struct aw_entry_place {
+	uint32_t rule; /* in the image; of a double: that of the one that counts, or
+			AW_NO_RULE */
+	unsigned line, column;
+	char *doubled, *file; /* owned: text and file of a double, else NULL */
+};
+
 struct aw_origin; /* private to the loader */
 
 /* The resolved policy. All strings owned. */
@@ -130,6 +153,10 @@ struct aw_policy {
 	struct aw_limits limits;
 	unsigned unprotected; /* protections that are off; aw_policy_print() has names
 			       */
+	struct aw_entry_place *places; /* owned; in the order of the lists */
+	size_t place_count;
+	struct aw_expectation *tests; /* owned */
+	size_t test_count;
 	char *picked; /* the preset that the command's name has chosen, or NULL */
 	void *image;  /* compiled, image_size bytes, malloc'd */
 	size_t image_size;
@@ -195,6 +222,16 @@ void aw_policy_print(const struct aw_policy *policy, FILE *out);
  * is becomes an escape.
  */
 void aw_policy_print_quoted(const char *text, FILE *out);
+
+/* A value outside the lists, and the place in a file that gave it. */
+struct aw_given {
+	char value[64], layer[32], file[4200];
+	unsigned line;
+};
+
+/* The last place that gave `key` ("filesystem.default"), or the nth one before it. */
+bool aw_policy_given(const struct aw_policy *policy, const char *key, size_t nth,
+	struct aw_given *ret);
 
 /* True when the environment section lets a variable of this name through. */
 bool aw_policy_keeps_variable(const struct aw_policy *policy, const char *name);

@@ -82,7 +82,8 @@ struct aw_loader {
 	struct aw_place loose_limits[AW_LIMITS]; /* of untrusted files, by field */
 	bool lenient; /* mistakes are warnings: the value is not of a file's making */
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
-	struct aw_preset *presets;    /* owned: those that were read, newest first */
+	struct aw_expectation *expecting; /* the entry of tests being read */
+	struct aw_preset *presets; /* owned: those that were read, newest first */
 	bool failed;
 	/* protections that a file has spoken about: a preset has no say in them */
 	unsigned protection_named;
@@ -229,6 +230,14 @@ void aw_limits_settle(struct aw_loader *l);
 /* load_expose.c */
 void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_exposed_free(struct aw_exposed *exposed);
+
+/* load_places.c: where each entry stands, once the draft is compiled. */
+void aw_places_fill(struct aw_loader *l);
+void aw_places_free(struct aw_policy *policy);
+
+/* load_tests.c */
+void aw_tests_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_expectations_free(struct aw_policy *policy);
 
 /* load_preset.c: fragments that ship with agentwatch, a layer below the trusted files.
  */

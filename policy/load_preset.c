@@ -48,7 +48,7 @@ const char *aw_preset_command(size_t i, const char **ret_preset)
 
 bool aw_is_preset(const struct aw_policy_source *source)
 {
-	return source->layer == layer;
+	return source->layer && strcmp(source->layer, layer) == 0;
 }
 
 void aw_presets_drop(struct aw_loader *l)

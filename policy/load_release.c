@@ -29,6 +29,8 @@ void aw_policy_release(struct aw_policy *policy)
 	free(policy->sections);
 	free(policy->runner_shown);
 	free(policy->image);
+	aw_places_free(policy);
+	aw_expectations_free(policy);
 	aw_origins_free(policy);
 	memset(policy, 0, sizeof(*policy));
 }

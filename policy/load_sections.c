@@ -313,7 +313,7 @@ const struct aw_key aw_document_keys[] = {
 	{"restricted_runners", aw_runners_read, 0, AW_KEY_UNTRUSTED},
 	{"restricted_runner", NULL, 0, AW_KEY_LATER},
 	{"protections", aw_protections_read, 0, AW_KEY_PRESET},
-	{"tests", NULL, 0, AW_KEY_LATER},
+	{"tests", aw_tests_read, 0, ANYWHERE},
 	{"agents", aw_agents_read, 0, AW_KEY_TOP},
 	{"intersect", aw_intersect_read, 0, AW_KEY_TOP},
 	{NULL, NULL, 0, 0},

@@ -27,6 +27,11 @@ static const struct {
 	[AW_LIST_NET_LISTEN] = {"listen", AW_RULE_NETWORK, AW_ALLOW},
 };
 
+_Static_assert((int)AW_RULES_OF == (int)AW_STRATA &&
+		       (int)AW_RULES_PROTECTIONS == (int)AW_STRATUM_PROTECTIONS &&
+		       (int)AW_RULE_LISTS == (int)AW_LISTS,
+	"rules.h says the same as the image");
+
 static bool is_literal(const char *pattern, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -46,6 +51,8 @@ bool aw_image_rule_about(
 		return false;
 	entry += rule;
 	*ret = (struct aw_rule_about){
+		.of = (enum aw_rules_of)entry->stratum,
+		.list_number = entry->list,
 		.section = lists[entry->list].section,
 		.list = lists[entry->list].name,
 		.strictest = lists[entry->list].strictest,
@@ -60,6 +67,16 @@ bool aw_image_rule_about(
 		if (commands[i].entry == rule)
 			ret->arguments = !(commands[i].flags & AW_COMMAND_ANY);
 	return true;
+}
+
+bool aw_image_rule_below(const struct aw_image *image, uint32_t rule)
+{
+	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);
+
+	for (uint32_t i = 0; i < image->parts[AW_PART_NETS].count; i++)
+		if (nets[i].entry == rule && nets[i].kind == AW_NET_BELOW)
+			return true;
+	return false;
 }
 
 void aw_image_defaults(const struct aw_image *image, struct aw_rule_defaults *ret)

@@ -18,6 +18,7 @@ const struct aw_command *const aw_commands[] = {
 	&aw_command_policy_presets,
 	&aw_command_policy_reload,
 	&aw_command_policy_show,
+	&aw_command_policy_test,
 	&aw_command_ps,
 	&aw_command_run,
 	&aw_command_stop,

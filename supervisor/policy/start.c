@@ -18,8 +18,6 @@ int aw_policy_start(const struct aw_command *command, int argc, char **argv,
 		aw_options_help(command);
 		return -1;
 	}
-	if (first >= 0 && command == &aw_command_policy_check && first == argc)
-		first = aw_fail(&err, EINVAL, "policy check wants at least one file");
 	if (first >= 0 && command == &aw_command_policy_show && first < argc &&
 		!values->plan)
 		first = aw_fail(&err, EINVAL,

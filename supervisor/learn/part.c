@@ -13,7 +13,7 @@ enum {
 	NAME_BYTES = 255,
 	MADE_UP = 6,
 	HEX_LEAST = 8,
-	HEX_LEAST_TEMPORARY = 4,
+	LEAST_TEMPORARY = 4, /* of both */
 	DIGITS_LEAST = 5,
 	PYTHON_NAME = 8,
 	CONSONANTS =
@@ -98,13 +98,14 @@ static bool is_number_of(const char *at, size_t len, pid_t pid)
 /* How much of a run is kept: all of it, a prefix, or nothing when it is made up. */
 static size_t kept(const char *at, size_t len, bool temporary, pid_t pid)
 {
-	size_t hex_least = temporary ? HEX_LEAST_TEMPORARY : HEX_LEAST;
+	size_t hex_least = temporary ? LEAST_TEMPORARY : HEX_LEAST;
+	size_t digits_least = temporary ? LEAST_TEMPORARY : DIGITS_LEAST;
 	struct run run = look(at, len);
 
 	if (is_number_of(at, len, pid))
 		return 0;
 	if (run.digits == len)
-		return len >= DIGITS_LEAST ? 0 : len;
+		return len >= digits_least ? 0 : len;
 	if (run.hex == len && len >= hex_least && run.digits)
 		return 0;
 	if (!temporary || len < MADE_UP)

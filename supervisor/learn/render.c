@@ -272,7 +272,7 @@ static size_t taken_away(const struct page *page, const struct aw_policy *policy
 static void put_environment(const struct page *page, const struct aw_policy *policy)
 {
 	const char *mark = page->learner->presets.chosen ? "# " : "";
-	char *names[64];
+	char *names[64] = {NULL};
 	size_t count = policy ? taken_away(page, policy, names, 64) : 0;
 
 	if (*mark && !count)

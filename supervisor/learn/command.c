@@ -28,7 +28,8 @@
 			"agents/NAME.yaml"},                                           \
 		{"default", 0, AW_OPT_CHOICE, AT(default_files), "WHAT",               \
 			"deny|read-only",                                              \
-			"what holds for files that were not used; default: deny"},     \
+			"what holds for files that were not used; default: deny, but " \
+			"read-only beside a program's preset"},                        \
 		{"fold", 0, AW_OPT_NUMBER, AT(fold), "N", NULL,                        \
 			"so many names in a folder become the folder; default: 5"},    \
 		{"diff", 0, AW_OPT_FLAG, AT(diff), NULL, NULL,                         \

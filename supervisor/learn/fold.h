@@ -31,8 +31,7 @@ void aw_fold(struct aw_learn_tree *tree, enum aw_access access, unsigned sibling
 
 /*
  * The entries that are left, in an order in which a folder stands in front of what is
- * below it.  Reads that a write entry admits are left out; default_read leaves out all
- * reads.
+ * below it.  Reads that a write entry admits are left out.
  */
 void aw_fold_lines(struct aw_learn_tree *tree, enum aw_access access,
 	struct aw_list_of_lines *ret);

@@ -154,7 +154,9 @@ static int learn(struct making *m, struct aw_error *err)
 {
 	const char *files = m->options->default_files;
 	const struct aw_learn_wish wish = {.for_whom = read_for(m->options->for_whom),
-		.read_only = files && strcmp(files, "read-only") == 0,
+		.files = !files			      ? AW_LEARN_CHOSEN
+			 : strcmp(files, "deny") == 0 ? AW_LEARN_DENY
+						      : AW_LEARN_READ_ONLY,
 		.siblings =
 			m->options->fold > 0 ? (unsigned)m->options->fold : SIBLINGS};
 
@@ -200,8 +202,7 @@ static int replay(
 			    &m->learner, policy, m->sources[i].file, &replay, err) < 0)
 			return aw_say_failed(err);
 	if (replay.left)
-		snprintf(
-			left, sizeof(left), ", %" PRIu64 " failed anyway", replay.left);
+		snprintf(left, sizeof(left), ", %" PRIu64 " left out", replay.left);
 	if (!m->options->quiet || replay.wrong)
 		aw_say("replay: %" PRIu64 " events, %" PRIu64 " admitted, %" PRIu64
 		       " questions%s",

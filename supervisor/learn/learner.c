@@ -87,7 +87,7 @@ static void want_file(struct aw_learner *learner, const struct aw_seen *seen,
 	struct aw_use *use;
 	bool whole;
 
-	if (learner->wish.read_only && need->access == AW_GRANT_READ)
+	if (learner->wish.files == AW_LEARN_READ_ONLY && need->access == AW_GRANT_READ)
 		return;
 	branch = aw_learn_tree_find(
 		&learner->tree, need->path, need->access, aw_maker_of(seen), &whole);
@@ -210,6 +210,10 @@ void aw_learner_settle(struct aw_learner *learner)
 	struct aw_destination *d, *next;
 
 	choose_presets(learner);
+	/* presets leave reading to the default, and so does what stands beside them */
+	learner->read_only = learner->wish.files == AW_LEARN_READ_ONLY ||
+			     (learner->wish.files == AW_LEARN_CHOSEN &&
+				     aw_presets_are_of_program(&learner->presets));
 	HASH_SORT(learner->destinations, by_text);
 	HASH_ITER(hh, learner->destinations, d, next)
 	if (d->listen)

@@ -37,9 +37,12 @@ struct aw_question {
 /* For whom the policy is. */
 enum aw_learn_for { AW_LEARN_POLICY, AW_LEARN_WORKSPACE, AW_LEARN_AGENT };
 
+/* filesystem.default; chosen: read-only beside a program's preset, else deny. */
+enum aw_learn_files { AW_LEARN_CHOSEN, AW_LEARN_DENY, AW_LEARN_READ_ONLY };
+
 struct aw_learn_wish {
 	enum aw_learn_for for_whom;
-	bool read_only; /* filesystem.default: read-only in place of deny */
+	enum aw_learn_files files;
 	unsigned siblings;
 };
 
@@ -53,6 +56,7 @@ struct aw_learner {
 	struct aw_destination *destinations; /* owned */
 	struct aw_question *questions;	     /* owned */
 	uint64_t calls, sessions;
+	bool read_only; /* reading is left to the default */
 };
 
 /* variables and present (NULL: none) are borrowed. */

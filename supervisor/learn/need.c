@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/glob.h"
 #include "supervisor/learn/secret.h"
 
 #define SHIM "/libagentwatch.so"
@@ -107,13 +108,22 @@ static struct aw_need file_need(const struct aw_sieve *sieve,
 	return need;
 }
 
+/* The shim is opened for every program and belongs to the watch. */
+static bool is_shim(const struct aw_seen *seen)
+{
+	size_t len = sizeof(SHIM) - 1;
+
+	return seen->action == AW_READ && seen->path_len > len &&
+	       strcmp(seen->path + seen->path_len - len, SHIM) == 0;
+}
+
 static size_t file_needs(
 	const struct aw_sieve *sieve, const struct aw_seen *seen, struct aw_need *needs)
 {
 	bool symlink = strstr(seen->call, "symlink") != NULL;
 	bool link = !symlink && strncmp(seen->call, "link", 4) == 0;
 
-	if (looks_at_metadata(seen->call) || seen->path[0] != '/')
+	if (looks_at_metadata(seen->call) || seen->path[0] != '/' || is_shim(seen))
 		return 0;
 	needs[0] = file_need(sieve, seen, seen->path, seen->path_len,
 		link ? AW_WRITE : seen->action);
@@ -121,6 +131,26 @@ static size_t file_needs(
 		return 1;
 	needs[1] = file_need(sieve, seen, seen->path2, seen->path2_len,
 		symlink ? AW_READ : seen->action);
+	return 2;
+}
+
+/* Binding a Unix socket makes a file, too. */
+static size_t address_needs(const struct aw_seen *seen, struct aw_need *needs)
+{
+	const struct aw_address *address = &seen->address;
+	bool bind = seen->action == AW_BIND;
+
+	if (!address->family || (address->family == AF_UNIX && !address->path_len))
+		return 0;
+	needs[0] = (struct aw_need){.action = seen->action,
+		.access = bind ? AW_GRANT_LISTEN : AW_GRANT_CONNECT,
+		.path = ""};
+	if (!bind || address->family != AF_UNIX || address->path[0] != '/')
+		return 1;
+	needs[1] = (struct aw_need){.action = AW_BIND,
+		.access = AW_GRANT_WRITE,
+		.path = address->path,
+		.len = address->path_len};
 	return 2;
 }
 
@@ -143,13 +173,7 @@ size_t aw_needs_of(const struct aw_sieve *sieve, const struct aw_seen *seen,
 	case AW_CONNECT:
 	case AW_SEND:
 	case AW_BIND:
-		if (!seen->address.family)
-			return 0;
-		needs[0] = (struct aw_need){.action = seen->action,
-			.access = seen->action == AW_BIND ? AW_GRANT_LISTEN
-							  : AW_GRANT_CONNECT,
-			.path = ""};
-		return 1;
+		return address_needs(seen, needs);
 	case AW_SIGNAL:
 	case AW_ENVIRONMENT:
 	case AW_HOOK:
@@ -269,13 +293,18 @@ static enum aw_fate address_fate(const struct aw_sieve *sieve,
 	}
 }
 
-/* The shim is opened for every program and belongs to the watch. */
-static bool is_shim(const struct aw_need *need)
+/* Enforce keeps these to processes of the session, whatever a policy says; ps(1) can do
+ * without. */
+static bool is_of_another_process(const struct aw_need *need)
 {
-	size_t len = sizeof(SHIM) - 1;
+	static const char *const patterns[] = {
+		"/proc/[0-9]*/environ", "/proc/[0-9]*/mem"};
 
-	return need->access == AW_GRANT_READ && need->len > len &&
-	       strcmp(need->path + need->len - len, SHIM) == 0;
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
+		if (aw_glob_covers(
+			    patterns[i], strlen(patterns[i]), need->path, need->len))
+			return true;
+	return false;
 }
 
 /* It failed, and a policy that refuses it makes no difference that matters. */
@@ -295,12 +324,10 @@ enum aw_fate aw_need_fate(const struct aw_sieve *sieve, const struct aw_seen *se
 	struct aw_decision decision;
 	const char *what;
 
-	if (is_shim(need))
-		return AW_FATE_FREE;
 	aw_judge(&sieve->base, seen, need, &decision);
 	if (decision.verdict == AW_ALLOW)
 		return AW_FATE_FREE;
-	if (is_lost(seen, need))
+	if (is_lost(seen, need) || is_of_another_process(need))
 		return AW_FATE_LEFT;
 	if (is_protected(sieve, seen, need, ret_reason) ||
 		is_denied(sieve, seen, need, ret_reason))

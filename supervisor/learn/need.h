@@ -15,7 +15,7 @@ enum aw_fate {
 	AW_FATE_FREE,	/* every policy admits it */
 	AW_FATE_WANTED, /* the policy has to admit it */
 	AW_FATE_ASKED,	/* a person has to */
-	AW_FATE_LEFT,	/* it failed anyway, and would fail the same */
+	AW_FATE_LEFT,	/* it failed anyway, or enforce answers it by itself */
 };
 
 /* Why a person is asked. */

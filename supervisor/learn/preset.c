@@ -92,15 +92,29 @@ uint64_t aw_presets_admit(struct aw_presets *presets, const struct aw_seen *seen
 	return mask;
 }
 
+static bool is_general(const char *name)
+{
+	for (size_t i = 0; i < sizeof(general) / sizeof(*general); i++)
+		if (strcmp(general[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool aw_presets_are_of_program(const struct aw_presets *presets)
+{
+	for (size_t i = 0; i < presets->count; i++)
+		if (presets->chosen >> i & 1 && !is_general(presets->items[i].name))
+			return true;
+	return false;
+}
+
 /* Its program ran: the preset's name begins with the program's, as claude-code does. */
 static bool is_called_for(const char *name, const struct aw_programs *programs)
 {
 	AW_FREE char *program = aw_learn_copy(name, strcspn(name, "-"));
 
-	for (size_t i = 0; i < sizeof(general) / sizeof(*general); i++)
-		if (strcmp(general[i], name) == 0)
-			return true;
-	return aw_programs_have(programs, program) || aw_programs_have(programs, name);
+	return is_general(name) || aw_programs_have(programs, program) ||
+	       aw_programs_have(programs, name);
 }
 
 /* Every fact of this one is also one of the others. */

@@ -39,4 +39,7 @@ uint64_t aw_presets_admit(struct aw_presets *presets, const struct aw_seen *seen
 void aw_presets_choose(struct aw_presets *presets, const struct aw_programs *programs,
 	const uint64_t *masks, size_t count);
 
+/* True when one of the chosen presets is a program's. */
+bool aw_presets_are_of_program(const struct aw_presets *presets);
+
 #endif

@@ -196,7 +196,8 @@ static void put_files(const struct page *page, const char *name, enum aw_access 
 	struct aw_list_of_lines lines = {0};
 	unsigned bit = 1u << access;
 
-	aw_fold_lines(&page->learner->tree, access, &lines);
+	if (access != AW_GRANT_READ || !page->learner->read_only)
+		aw_fold_lines(&page->learner->tree, access, &lines);
 	if (lines.count || count_questions(page, bit, false))
 		put_key(page, name, lines.count);
 	for (size_t i = 0; i < lines.count; i++)
@@ -353,7 +354,12 @@ static void put_page(const struct page *page, const struct aw_policy *policy)
 	put_head(page);
 	put_presets(page);
 	fprintf(out, "\nfilesystem:\n  default: %s\n",
-		page->learner->wish.read_only ? "read-only" : "deny");
+		!page->learner->read_only ? "deny"
+		: page->learner->wish.files == AW_LEARN_READ_ONLY
+			? "read-only"
+			: "read-only # as presets expect; --default deny lists what "
+			  "was "
+			  "read");
 	put_denied(page, "deny", 1u << AW_GRANT_READ);
 	put_denied(page, "deny_write", 1u << AW_GRANT_WRITE);
 	put_files(page, "write", AW_GRANT_WRITE);

@@ -38,8 +38,7 @@ static enum result result_of(struct aw_learner *learner, const struct aw_policy 
 	admitted = decision.verdict == AW_ALLOW;
 	if (fate == AW_FATE_ASKED && !admitted)
 		return ASKED;
-	/* the shim, which enforce hands to every program itself */
-	if (admitted ? fate != AW_FATE_ASKED : fate == AW_FATE_FREE)
+	if (admitted && fate != AW_FATE_ASKED)
 		return ADMITTED;
 	if (fate == AW_FATE_LEFT)
 		return LEFT;

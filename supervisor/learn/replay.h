@@ -11,7 +11,7 @@ struct aw_replay {
 	uint64_t calls;	   /* that a policy is asked about */
 	uint64_t admitted; /* by this one */
 	uint64_t asked;	   /* refused, until a person allows it */
-	uint64_t left;	   /* refused; they failed anyway */
+	uint64_t left;	   /* refused; they failed anyway, or enforce answers them */
 	uint64_t wrong;	   /* refused though wanted, or admitted though a question */
 };
 

@@ -99,8 +99,6 @@ static const char *const shipped[] = {"/usr", "/lib", "/lib32", "/lib64", "/bin"
 static const struct {
 	const char *pattern, *what;
 } places[] = {
-	{"/proc/*/environ", "another process's environment"},
-	{"/proc/*/mem", "another process's memory"},
 	{"/proc/kcore", "the machine's memory"},
 	{"/dev/mem", "the machine's memory"},
 	{"/dev/kmem", "the machine's memory"},

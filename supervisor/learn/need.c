@@ -101,10 +101,10 @@ static struct aw_need file_need(const struct aw_sieve *sieve,
 		need.action = AW_READ;
 	need.access = need.action == AW_READ ? AW_GRANT_READ : AW_GRANT_WRITE;
 	need.missing = was_missing(seen);
-	need.entered = is_any_of(seen->call, entering);
 	need.made = need.access == AW_GRANT_WRITE && makes_folder(seen);
-	need.folder = need.entered || need.made || makes_folder(seen) ||
-		      is_any_of(seen->call, listing);
+	need.entered =
+		is_any_of(seen->call, entering) || (makes_folder(seen) && !need.made);
+	need.folder = need.entered || need.made || is_any_of(seen->call, listing);
 	return need;
 }
 

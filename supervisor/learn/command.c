@@ -3,12 +3,12 @@
 #include "supervisor/learn/command.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/cleanup.h"
 #include "supervisor/commands.h"
 #include "supervisor/find.h"
 #include "supervisor/learn/memory.h"
@@ -140,30 +140,31 @@ static int run(const struct aw_learn_options *options, const char *session, int 
 	return status;
 }
 
-static int watch_and_learn(struct aw_learn_options *options, int argc, char **argv)
+/* A name of its own, so that the log is found again; owned by the caller. */
+static char *session_name(void)
 {
-	char session[64], now[32];
-	struct aw_string_list logs = {0};
-	struct aw_error err;
 	time_t clock = time(NULL);
+	char now[32];
 	struct tm tm;
-	int status, learnt;
 
 	localtime_r(&clock, &tm);
 	strftime(now, sizeof(now), "%Y%m%d-%H%M%S", &tm);
-	snprintf(session, sizeof(session), "learn-%s-%d", now, getpid());
-	if (!options->session)
-		options->session = session;
-	if (aw_string_list_add(&logs, options->session, &err) < 0)
-		return aw_say_failed(&err);
+	return aw_learn_text("learn-%s-%d", now, getpid());
+}
+
+static int watch_and_learn(
+	const struct aw_learn_options *options, int argc, char **argv)
+{
+	AW_FREE char *made = options->session ? NULL : session_name();
+	const char *session = made ? made : options->session;
+	const struct aw_string_list logs = {&session, 1};
+	int status, learnt;
+
 	unsetenv("AGENTWATCH_LOG"); /* the log belongs to the session */
-	status = run(options, options->session, argc, argv);
-	if (status >= AW_RUN_FAILED && status <= AW_RUN_NOT_FOUND) {
-		aw_string_list_free(&logs);
+	status = run(options, session, argc, argv);
+	if (status >= AW_RUN_FAILED && status <= AW_RUN_NOT_FOUND)
 		return status;
-	}
 	learnt = aw_learn_from(options, &logs, argv[0], (const char *const *)environ);
-	aw_string_list_free(&logs);
 	return status ? status : learnt ? AW_RUN_FAILED : 0;
 }
 

@@ -135,6 +135,8 @@ void aw_destinations_fold(struct aw_learner *learner)
 			free(d->text);
 			free(d);
 		}
+		if (!first)
+			continue;
 		free(first->text);
 		first->text = aw_learn_text("localhost:*");
 	}

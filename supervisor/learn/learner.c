@@ -39,6 +39,7 @@ void aw_learner_release(struct aw_learner *learner)
 		aw_question_free(q);
 	}
 	aw_learn_tree_free(&learner->tree);
+	aw_lookups_free(&learner->lookups);
 	aw_programs_free(&learner->programs);
 	aw_presets_release(&learner->presets);
 	aw_sieve_release(&learner->sieve);
@@ -117,6 +118,7 @@ void aw_learner_add(struct aw_learner *learner, const struct aw_seen *seen)
 	struct aw_reason reason;
 
 	learner->calls++;
+	aw_lookups_add(&learner->lookups, seen);
 	if (seen->action == AW_EXEC && seen->outcome != AW_OUTCOME_FAILED) {
 		aw_program_name_of(&learner->programs, seen->path);
 		aw_program_name_of(&learner->programs, seen->raw);

@@ -9,6 +9,7 @@
 #define AW_SUPERVISOR_LEARN_LEARNER_H
 
 #include "supervisor/learn/fold.h"
+#include "supervisor/learn/lookup.h"
 #include "supervisor/learn/need.h"
 #include "supervisor/learn/preset.h"
 
@@ -53,6 +54,7 @@ struct aw_learner {
 	struct aw_learn_tree tree;
 	struct aw_programs programs;
 	struct aw_presets presets;
+	struct aw_lookups lookups;
 	struct aw_destination *destinations; /* owned */
 	struct aw_question *questions;	     /* owned */
 	uint64_t calls, sessions;

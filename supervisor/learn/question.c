@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* question.c - what only a person may allow. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,20 @@ static char *question_text(const struct aw_learner *learner, const struct aw_see
 	return text;
 }
 
+/* An address is allowed best by the name that it was probably reached by. */
+static void guess_name(const struct aw_learner *learner, const struct aw_seen *seen,
+	struct aw_question *q)
+{
+	const char *host = aw_lookups_find(&learner->lookups, seen);
+
+	if (q->reason.cause != AW_CAUSE_ADDRESS || !host)
+		return;
+	free(q->text);
+	q->text = aw_learn_text("%s:%u", host, seen->address.port);
+	snprintf(q->reason.text, sizeof(q->reason.text),
+		"an address without a name, perhaps that of %.100s", host);
+}
+
 void aw_question_add(struct aw_learner *learner, const struct aw_seen *seen,
 	const struct aw_need *need, const struct aw_reason *reason, const char *by)
 {
@@ -53,6 +68,7 @@ void aw_question_add(struct aw_learner *learner, const struct aw_seen *seen,
 		q->access = need->access;
 		q->reason = *reason;
 		q->missing = true;
+		guess_name(learner, seen, q);
 		HASH_ADD_KEYPTR(hh, learner->questions, q->key, strlen(q->key), q);
 	} else {
 		free(key);

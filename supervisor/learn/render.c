@@ -124,7 +124,8 @@ static void put_question(
 
 	aw_tally_text(&q->tally, times, sizeof(times));
 	fprintf(page->out, "    # question: ");
-	put_comment(page->out, q->text);
+	put_comment(
+		page->out, q->reason.cause == AW_CAUSE_ADDRESS ? q->subject : q->text);
 	fprintf(page->out, " was %s %s: ", verb_of(q), times);
 	put_cause(page->out, q);
 	if (q->reason.cause == AW_CAUSE_FAMILY) {

@@ -284,6 +284,10 @@ static void addresses(void)
 		"\"port\":443,\"host\":\"api.example.com\",\"family\":\"inet\"}\n" HEAD
 		"\"call\":\"connect\",\"action\":\"connect\",\"address\":\"192.0.2.2\","
 		"\"port\":443,\"family\":\"inet\"}\n" HEAD
+		"\"call\":\"getaddrinfo\",\"action\":\"connect\",\"port\":8443,"
+		"\"host\":\"git.example.com\"}\n" HEAD
+		"\"call\":\"connect\",\"action\":\"connect\",\"address\":\"192.0.2.3\","
+		"\"port\":8443,\"family\":\"inet\"}\n" HEAD
 		"\"call\":\"connect\",\"action\":\"connect\",\"address\":\"127.0.0.1\","
 		"\"port\":41234,\"family\":\"inet\"}\n" HEAD
 		"\"call\":\"bind\",\"action\":\"bind\",\"address\":\"::1\","
@@ -300,6 +304,9 @@ static void addresses(void)
 	try(&t, log);
 	ok(has(&t, "- \"api.example.com:443\" "), "a host that is known by its name");
 	ok(has(&t, "# - \"192.0.2.2:443\""), "an address alone is a question");
+	ok(has(&t, "# question: 192.0.2.3:8443 was spoken to") &&
+			has(&t, "# - \"git.example.com:8443\""),
+		"with the name that was looked up before");
 	ok(has(&t, "- \"localhost:32768-65535\" "), "a port that the system picks");
 	ok(has(&t, "listen:\n    - \"*:0\" ") && has(&t, "- \"localhost:8080\" "),
 		"what was listened on");
@@ -309,7 +316,7 @@ static void addresses(void)
 	ok(has(&t, "- \"unix:$WORKSPACE/s.sock\" ") &&
 			has(&t, "write:\n    - \"$WORKSPACE/s.sock\" "),
 		"a socket that is bound is a file, too");
-	ok(t.replay.calls == 8 && t.replay.admitted == 6 && t.replay.asked == 2 &&
+	ok(t.replay.calls == 10 && t.replay.admitted == 7 && t.replay.asked == 3 &&
 			!t.replay.wrong,
 		"the proof admits the rest");
 	end(&t);

@@ -98,12 +98,13 @@ void aw_fold(struct aw_learn_tree *tree, enum aw_access access, unsigned sibling
 		fold(&f, tree->tops[i]);
 }
 
-void aw_list_of_lines_add(struct aw_list_of_lines *lines, char *text,
-	const struct aw_tally *tally, bool folder, bool missing)
+static void add_line(struct aw_list_of_lines *lines, char *text,
+	const struct aw_use *use, bool folder)
 {
 	lines->items =
 		aw_learn_grow(lines->items, (lines->count + 1) * sizeof(*lines->items));
-	lines->items[lines->count++] = (struct aw_line){text, *tally, folder, missing};
+	lines->items[lines->count++] = (struct aw_line){
+		text, use->tally, folder, folder && use->unnamed, use->missing};
 }
 
 void aw_list_of_lines_free(struct aw_list_of_lines *lines)
@@ -174,8 +175,7 @@ static void collect(struct aw_learn_tree *tree, struct aw_branch *branch,
 			      (use->folder || any_below(branch) || !branch->up ||
 				      is_folder_now(tree, branch));
 
-		aw_list_of_lines_add(lines, aw_branch_text(tree, branch), &use->tally,
-			folder, use->missing);
+		add_line(lines, aw_branch_text(tree, branch), use, folder);
 	}
 	HASH_ITER(hh, branch->below, child, next)
 	collect(tree, child, access, lines);

@@ -18,6 +18,7 @@ struct aw_line {
 	char *text; /* owned; as it stands in the policy */
 	struct aw_tally tally;
 	bool folder;  /* followed by an entry that takes out what is below */
+	bool unnamed; /* ... and by one for files that are made in it without a name */
 	bool missing; /* never there */
 };
 
@@ -36,8 +37,6 @@ void aw_fold(struct aw_learn_tree *tree, enum aw_access access, unsigned sibling
 void aw_fold_lines(struct aw_learn_tree *tree, enum aw_access access,
 	struct aw_list_of_lines *ret);
 
-void aw_list_of_lines_add(struct aw_list_of_lines *lines, char *text,
-	const struct aw_tally *tally, bool folder, bool missing);
 void aw_list_of_lines_free(struct aw_list_of_lines *lines);
 
 #endif

@@ -27,6 +27,7 @@ struct aw_need {
 	bool folder;  /* the folder itself, not what is in it */
 	bool made;    /* ... which the call makes, unless it is there */
 	bool entered; /* ... which is only entered */
+	bool unnamed; /* ... in which a file without a name is made */
 	bool missing; /* looked for, and not there */
 };
 

@@ -99,8 +99,10 @@ static void want_file(struct aw_learner *learner, const struct aw_seen *seen,
 	}
 	use->whole |= whole;
 	use->folder &= need->folder;
-	use->listed |= need->folder && !need->entered && !need->made && !need->missing;
+	use->listed |= need->folder && !need->entered && !need->made &&
+		       !need->unnamed && !need->missing;
 	use->made |= need->made;
+	use->unnamed |= need->unnamed;
 	use->missing &= need->missing;
 	if (use->presets)
 		use->presets &=

@@ -2,6 +2,7 @@
 /* lookup.c - which names a process has looked up. */
 #include "supervisor/learn/lookup.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "supervisor/learn/memory.h"
@@ -12,16 +13,21 @@
 /* More are not kept at a time: a name is used soon after it was looked up. */
 enum { LOOKUPS_MOST = 4096 };
 
-struct key {
-	pid_t pid;
-	uint32_t port;
-};
-
 struct aw_lookup {
-	struct key key;
-	char *host; /* owned */
+	char key[40]; /* process and port */
+	char *host;   /* owned */
 	UT_hash_handle hh;
 };
+
+static struct aw_lookup *find(
+	const struct aw_lookups *lookups, pid_t pid, unsigned port, char key[40])
+{
+	struct aw_lookup *lookup;
+
+	snprintf(key, 40, "%d %u", pid, port);
+	HASH_FIND_STR(lookups->items, key, lookup);
+	return lookup;
+}
 
 void aw_lookups_free(struct aw_lookups *lookups)
 {
@@ -37,19 +43,19 @@ void aw_lookups_free(struct aw_lookups *lookups)
 
 void aw_lookups_add(struct aw_lookups *lookups, const struct aw_seen *seen)
 {
-	const struct key key = {seen->pid, seen->address.port};
 	const char *host = seen->address.host;
 	struct aw_lookup *lookup;
+	char key[40];
 
 	if (strcmp(seen->call, "getaddrinfo") != 0 || !host)
 		return;
-	HASH_FIND(hh, lookups->items, &key, sizeof(key), lookup);
+	lookup = find(lookups, seen->pid, seen->address.port, key);
 	if (!lookup) {
 		if (HASH_COUNT(lookups->items) >= LOOKUPS_MOST)
 			aw_lookups_free(lookups);
 		lookup = aw_learn_new(sizeof(*lookup));
-		lookup->key = key;
-		HASH_ADD(hh, lookups->items, key, sizeof(key), lookup);
+		memcpy(lookup->key, key, sizeof(key));
+		HASH_ADD_STR(lookups->items, key, lookup);
 	}
 	free(lookup->host);
 	lookup->host = aw_learn_copy(host, strlen(host));
@@ -58,10 +64,11 @@ void aw_lookups_add(struct aw_lookups *lookups, const struct aw_seen *seen)
 const char *aw_lookups_find(
 	const struct aw_lookups *lookups, const struct aw_seen *seen)
 {
-	const struct key keys[] = {{seen->pid, seen->address.port}, {seen->pid, 0}};
-	struct aw_lookup *lookup = NULL;
+	char key[40];
+	const struct aw_lookup *lookup =
+		find(lookups, seen->pid, seen->address.port, key);
 
-	for (size_t i = 0; i < 2 && !lookup; i++)
-		HASH_FIND(hh, lookups->items, &keys[i], sizeof(*keys), lookup);
+	if (!lookup)
+		lookup = find(lookups, seen->pid, 0, key);
 	return lookup ? lookup->host : NULL;
 }

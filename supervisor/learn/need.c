@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "policy/glob.h"
 #include "supervisor/learn/secret.h"
@@ -87,6 +88,20 @@ static bool was_there(
 	       aw_anchor_within(&sieve->anchors, path, true);
 }
 
+/* O_TMPFILE: nothing else makes what is a folder by opening it. */
+static bool makes_unnamed(
+	const struct aw_sieve *sieve, const struct aw_seen *seen, const char *path)
+{
+	const char *rest;
+	struct stat st;
+
+	if (seen->action != AW_CREATE || strncmp(seen->call, "open", 4) != 0)
+		return false;
+	if (aw_anchor_of(&sieve->anchors, path, &rest) > 0 && !*rest)
+		return true;
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* The name that a call is about; the end of a link is judged as policy/decide.c has it.
  */
 static struct aw_need file_need(const struct aw_sieve *sieve,
@@ -104,7 +119,10 @@ static struct aw_need file_need(const struct aw_sieve *sieve,
 	need.made = need.access == AW_GRANT_WRITE && makes_folder(seen);
 	need.entered =
 		is_any_of(seen->call, entering) || (makes_folder(seen) && !need.made);
-	need.folder = need.entered || need.made || is_any_of(seen->call, listing);
+	need.unnamed =
+		need.access == AW_GRANT_WRITE && makes_unnamed(sieve, seen, path);
+	need.folder = need.entered || need.made || need.unnamed ||
+		      is_any_of(seen->call, listing);
 	return need;
 }
 

@@ -64,6 +64,8 @@ static void put_line(FILE *out, const struct aw_line *line)
 	put_entry(out, "", line->text, "", note);
 	if (line->folder)
 		put_entry(out, "!", line->text, below, NULL);
+	if (line->unnamed)
+		put_entry(out, "", line->text, "/#*", "made without a name");
 }
 
 static const char *verb_of(const struct aw_question *q)

@@ -147,14 +147,14 @@ void aw_learn_tree_ask(struct aw_learn_tree *tree, const char *path)
 	}
 }
 
-/* The anchor's index; *ret_depth branches lie between it and this one. */
+/* The index of the anchor that the branch is below. */
 static size_t top_of(const struct aw_learn_tree *tree, const struct aw_branch *branch)
 {
 	size_t i = 0;
 
-	while (branch->up)
+	while (branch && branch->up)
 		branch = branch->up;
-	while (tree->tops[i] != branch)
+	while (i + 1 < tree->anchors->count && tree->tops[i] != branch)
 		i++;
 	return i;
 }

@@ -28,6 +28,7 @@ struct aw_use {
 	bool folder;	  /* each time as a folder: listed, entered or made */
 	bool listed;	  /* ... at least once to see or change what is in it */
 	bool made;	  /* ... at least once made */
+	bool unnamed;	  /* ... at least once to make a file without a name in it */
 	bool missing;	  /* it was never there */
 	uint64_t presets; /* those that admit each of these uses, a bit each */
 };

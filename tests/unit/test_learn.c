@@ -207,6 +207,10 @@ static void folding(void)
 	ok(has(&t, "- \"$HOME\" ") && has(&t, "- \"!$HOME/*\"\n    - \"$HOME/a\" "),
 		"it can be listed all the same, and nothing more");
 	end(&t);
+	try(&t, WRITE("/tmp"));
+	ok(has(&t, "- \"!$TMPDIR/*\"\n    - \"$TMPDIR/#*\" "),
+		"a file without a name is made in a folder");
+	end(&t);
 }
 
 static void roots(void)

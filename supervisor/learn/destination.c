@@ -13,11 +13,17 @@ enum { PICKED_LEAST = 32768, QUOTED = 2 * 4096 };
 /* Ports from here on are picked by the system, and other ones the next time. */
 #define PICKED "32768-65535"
 
-struct aw_maker aw_maker_of(const struct aw_seen *seen)
+struct aw_maker aw_maker_of(
+	const struct aw_learner *learner, const struct aw_seen *seen)
 {
-	const char *name = strrchr(seen->exe, '/');
+	const char *name = strrchr(seen->exe, '/'), *user = learner->variables->user;
 
-	return (struct aw_maker){seen->pid, name && strncmp(name, "/python", 7) == 0};
+	/* a folder named root is seldom that of the user */
+	if (user && strcmp(user, "root") == 0)
+		user = NULL;
+
+	return (struct aw_maker){
+		seen->pid, name && strncmp(name, "/python", 7) == 0, user};
 }
 
 char *aw_destination_path(
@@ -51,13 +57,13 @@ static char *unix_text(const struct aw_learner *learner, const struct aw_seen *s
 
 	if (path[0] == '@') {
 		aw_part_pattern(path + 1, seen->address.path_len - 1, true,
-			aw_maker_of(seen), quoted);
+			aw_maker_of(learner, seen), quoted);
 		return aw_learn_text("unix:@%s", quoted);
 	}
 	if (agent && strcmp(agent, path) == 0 &&
 		learner->wish.for_whom != AW_LEARN_WORKSPACE)
 		return aw_learn_text("unix:$env:SSH_AUTH_SOCK");
-	pattern = aw_destination_path(learner, path, aw_maker_of(seen));
+	pattern = aw_destination_path(learner, path, aw_maker_of(learner, seen));
 	text = aw_learn_text("unix:%s", pattern);
 	free(pattern);
 	return text;

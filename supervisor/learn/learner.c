@@ -90,8 +90,8 @@ static void want_file(struct aw_learner *learner, const struct aw_seen *seen,
 
 	if (learner->wish.files == AW_LEARN_READ_ONLY && need->access == AW_GRANT_READ)
 		return;
-	branch = aw_learn_tree_find(
-		&learner->tree, need->path, need->access, aw_maker_of(seen), &whole);
+	branch = aw_learn_tree_find(&learner->tree, need->path, need->access,
+		aw_maker_of(learner, seen), &whole);
 	use = &branch->uses[need->access];
 	if (!use->needed) {
 		use->needed = use->folder = use->missing = true;

@@ -86,7 +86,8 @@ char *aw_destination_text(
 /* The pattern for a path outside of the tree; owned by the caller. */
 char *aw_destination_path(
 	const struct aw_learner *learner, const char *path, struct aw_maker maker);
-struct aw_maker aw_maker_of(const struct aw_seen *seen);
+struct aw_maker aw_maker_of(
+	const struct aw_learner *learner, const struct aw_seen *seen);
 /* Many ports of this machine become all of them. */
 void aw_destinations_fold(struct aw_learner *learner);
 

@@ -228,5 +228,10 @@ bool aw_part_of_path(const char *whole, const char *at, size_t len, bool rooted,
 		memcpy(out, "[0-9]*", 7);
 		return true;
 	}
+	if (rooted && maker.user && strlen(maker.user) == len &&
+		memcmp(maker.user, at, len) == 0) {
+		memcpy(out, "$USER", 6);
+		return true;
+	}
 	return aw_part_pattern(at, len, temporary, maker, out);
 }

@@ -18,6 +18,7 @@ enum { AW_PART_SIZE = 520 }; /* of the longest name, every sign quoted */
 struct aw_maker {
 	pid_t pid;
 	bool python; /* whose names for temporary files are eight signs and no more */
+	const char *user; /* a part that is just this becomes $USER; NULL: none does */
 };
 
 /*
@@ -30,7 +31,8 @@ bool aw_part_pattern(const char *name, size_t len, bool temporary,
 
 /*
  * The same for the part at of a path below the root folder (whole, no leading slash)
- * or, when rooted is false, below a variable: a number in /proc is that of a process.
+ * or, when rooted is false, below a variable: a number in /proc is that of a process,
+ * and the user's name is the variable.
  */
 bool aw_part_of_path(const char *whole, const char *at, size_t len, bool rooted,
 	bool temporary, struct aw_maker maker, char out[AW_PART_SIZE]);

@@ -27,11 +27,12 @@ static char *question_text(const struct aw_learner *learner, const struct aw_see
 		return aw_destination_text(
 			learner, seen, need->access == AW_GRANT_LISTEN);
 	if (HASH_COUNT(learner->questions) < QUESTIONS_MOST)
-		return aw_destination_path(learner, need->path, aw_maker_of(seen));
+		return aw_destination_path(
+			learner, need->path, aw_maker_of(learner, seen));
 	/* where there are too many, those of one folder are one */
 	len = (size_t)(strrchr(need->path, '/') - need->path);
 	folder = aw_learn_copy(need->path, len ? len : 1);
-	text = aw_destination_path(learner, folder, aw_maker_of(seen));
+	text = aw_destination_path(learner, folder, aw_maker_of(learner, seen));
 	free(folder);
 	return text;
 }

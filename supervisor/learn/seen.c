@@ -3,6 +3,7 @@
 #include "supervisor/learn/seen.h"
 
 #include <arpa/inet.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -32,10 +33,72 @@ static void damaged(
 	reader->damaged++;
 }
 
-/* The member as bytes, decoded where it stands; "" without one. */
-static const char *bytes_of(cJSON *line, const char *key, size_t *ret_len)
+/* Members of an event, in the order in which they are written. */
+enum field {
+	V,
+	SEQ,
+	TS,
+	SESSION,
+	PID,
+	PPID,
+	EXE,
+	EVENT,
+	CALL,
+	ACTION,
+	PATH,
+	PATH2,
+	RAW,
+	RAW2,
+	ARGV,
+	CWD,
+	ADDRESS,
+	PORT,
+	HOST,
+	FAMILY,
+	VERDICT,
+	ENFORCED,
+	RULE,
+	STRENGTH,
+	SOURCE,
+	RESULT,
+	FIELDS
+};
+
+static const char *const names[FIELDS] = {"v", "seq", "ts", "session", "pid", "ppid",
+	"exe", "event", "call", "action", "path", "path2", "raw", "raw2", "argv", "cwd",
+	"address", "port", "host", "family", "verdict", "enforced", "rule", "strength",
+	"source", "result"};
+
+/* Find all members at once: each is looked for from the one before on. */
+static void find_fields(cJSON *line, cJSON *fields[FIELDS])
 {
-	cJSON *item = cJSON_GetObjectItemCaseSensitive(line, key);
+	size_t next = 0;
+	cJSON *item;
+
+	memset(fields, 0, FIELDS * sizeof(*fields));
+	cJSON_ArrayForEach(item, line)
+	{
+		for (size_t i = 0; i < FIELDS; i++) {
+			size_t at = (next + i) % FIELDS;
+
+			if (strcmp(item->string, names[at]) != 0)
+				continue;
+			if (!fields[at])
+				fields[at] = item;
+			next = at + 1;
+			break;
+		}
+	}
+}
+
+static const char *word_of(const cJSON *item)
+{
+	return cJSON_GetStringValue(item);
+}
+
+/* The member as bytes, decoded where it stands; "" without one. */
+static const char *bytes_of(cJSON *item, size_t *ret_len)
+{
 	char *text = cJSON_GetStringValue(item);
 
 	*ret_len = text ? aw_text_decode(text, strlen(text)) : 0;
@@ -64,15 +127,15 @@ static int read_family(const char *word)
 	return word ? AF_MAX : 0;
 }
 
-static void read_address(cJSON *line, struct aw_seen *seen)
+static void read_address(cJSON *const fields[FIELDS], struct aw_seen *seen)
 {
 	struct aw_address *to = &seen->address;
-	const cJSON *port = cJSON_GetObjectItemCaseSensitive(line, "port");
+	const cJSON *port = fields[PORT];
 	size_t len;
-	const char *text = bytes_of(line, "address", &len);
-	const char *host = aw_event_word(line, "host");
+	const char *text = bytes_of(fields[ADDRESS], &len);
+	const char *host = word_of(fields[HOST]);
 
-	to->family = read_family(aw_event_word(line, "family"));
+	to->family = read_family(word_of(fields[FAMILY]));
 	to->host = host && *host ? host : NULL;
 	if (cJSON_IsNumber(port) && port->valueint >= 0 && port->valueint <= UINT16_MAX)
 		to->port = (uint16_t)port->valueint;
@@ -84,9 +147,9 @@ static void read_address(cJSON *line, struct aw_seen *seen)
 	}
 }
 
-static void read_vector(cJSON *line, struct aw_seen *seen)
+static void read_vector(cJSON *vector, struct aw_seen *seen)
 {
-	cJSON *vector = cJSON_GetObjectItemCaseSensitive(line, "argv"), *word;
+	cJSON *word;
 
 	cJSON_ArrayForEach(word, vector)
 	{
@@ -99,13 +162,18 @@ static void read_vector(cJSON *line, struct aw_seen *seen)
 	}
 }
 
-static void read_rule(cJSON *line, struct aw_seen *seen)
+static bool is_refused(const cJSON *verdict)
 {
-	const cJSON *rule = cJSON_GetObjectItemCaseSensitive(line, "rule");
-	const cJSON *at = cJSON_GetObjectItemCaseSensitive(rule, "line");
-	const char *verdict = aw_event_word(line, "verdict");
+	const char *word = word_of(verdict);
 
-	seen->refused = verdict && aw_verdict_refuses(verdict) && rule;
+	return word && aw_verdict_refuses(word);
+}
+
+static void read_rule(const cJSON *rule, const cJSON *verdict, struct aw_seen *seen)
+{
+	const cJSON *at = cJSON_GetObjectItemCaseSensitive(rule, "line");
+
+	seen->refused = rule && is_refused(verdict);
 	if (!seen->refused)
 		return;
 	seen->rule = aw_event_word(rule, "text");
@@ -115,37 +183,41 @@ static void read_rule(cJSON *line, struct aw_seen *seen)
 }
 
 /* False for an event that is no call. */
-static bool read_call(cJSON *line, struct aw_seen *seen)
+static bool read_call(cJSON *const fields[FIELDS], struct aw_seen *seen)
 {
-	const char *event = aw_event_word(line, "event");
-	const char *result = aw_event_word(line, "result");
-	const cJSON *pid = cJSON_GetObjectItemCaseSensitive(line, "pid");
+	const char *event = word_of(fields[EVENT]), *result = word_of(fields[RESULT]);
+	const cJSON *pid = fields[PID];
 	size_t len;
 
-	*seen = (struct aw_seen){.call = aw_event_word(line, "call")};
+	memset(seen, 0, offsetof(struct aw_seen, argv));
+	memset(&seen->argc, 0, sizeof(*seen) - offsetof(struct aw_seen, argc));
+	seen->call = word_of(fields[CALL]);
 	if ((strcmp(event, "call") != 0 && strcmp(event, "exec") != 0) || !seen->call ||
-		!read_action(aw_event_word(line, "action"), &seen->action))
+		!read_action(word_of(fields[ACTION]), &seen->action))
 		return false;
 	seen->pid = cJSON_IsNumber(pid) ? (pid_t)pid->valuedouble : 0;
-	seen->exe = bytes_of(line, "exe", &len);
-	seen->raw = bytes_of(line, "raw", &len);
-	seen->path = bytes_of(line, "path", &seen->path_len);
-	seen->path2 = bytes_of(line, "path2", &seen->path2_len);
-	if (result) {
+	seen->exe = bytes_of(fields[EXE], &len);
+	seen->raw = bytes_of(fields[RAW], &len);
+	seen->path = bytes_of(fields[PATH], &seen->path_len);
+	seen->path2 = bytes_of(fields[PATH2], &seen->path2_len);
+	/* what enforce refused might have gone well */
+	if (result &&
+		!(cJSON_IsTrue(fields[ENFORCED]) && is_refused(fields[VERDICT]))) {
 		bool ok = strcmp(result, "ok") == 0;
 
 		seen->outcome = ok ? AW_OUTCOME_OK : AW_OUTCOME_FAILED;
 		seen->error = ok ? NULL : result;
 	}
-	read_address(line, seen);
-	read_vector(line, seen);
-	read_rule(line, seen);
+	read_address(fields, seen);
+	read_vector(fields[ARGV], seen);
+	read_rule(fields[RULE], fields[VERDICT], seen);
 	return true;
 }
 
 int aw_log_reader_next(
 	struct aw_log_reader *reader, struct aw_seen *ret, struct aw_error *err)
 {
+	cJSON *fields[FIELDS];
 	const char *end;
 	char *text;
 	size_t len;
@@ -154,10 +226,10 @@ int aw_log_reader_next(
 	while ((r = aw_lines_next(&reader->lines, &text, &len, err)) > 0) {
 		cJSON_Delete(reader->line);
 		reader->line = cJSON_ParseWithLengthOpts(text, len, &end, 0);
-		if (!cJSON_IsObject(reader->line) || end != text + len ||
-			!aw_event_word(reader->line, "event"))
+		find_fields(cJSON_IsObject(reader->line) ? reader->line : NULL, fields);
+		if (!word_of(fields[EVENT]) || end != text + len)
 			damaged(reader, reader->lines.number, "this is not an event");
-		else if (read_call(reader->line, ret))
+		else if (read_call(fields, ret))
 			return 1;
 	}
 	if (r == 0 && aw_lines_torn(&reader->lines))

@@ -163,7 +163,7 @@ static size_t put_rest(const struct aw_branch *branch, char *out, size_t size)
 {
 	size_t used;
 
-	if (!branch->up)
+	if (!branch || !branch->up)
 		return 0;
 	used = put_rest(branch->up, out, size);
 	if (used < size)

@@ -51,7 +51,7 @@ static void made_up_names(void)
 	char out[AW_PART_SIZE];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct aw_maker maker = {4711, cases[i].python};
+		struct aw_maker maker = {4711, cases[i].python, NULL};
 
 		aw_part_pattern(cases[i].name, strlen(cases[i].name),
 			cases[i].temporary, maker, out);
@@ -231,6 +231,9 @@ static void roots(void)
 	ok(has(&t, "- \"$TMPDIR/tmp*\" "), "a made-up name is a pattern");
 	ok(!t.replay.wrong && t.replay.admitted == 6, "the proof admits all");
 	end(&t);
+	try(&t, READ("/var/lib/tool/me/state"));
+	ok(has(&t, "- \"/var/lib/tool/$USER/state\" "), "the user's name is put back");
+	end(&t);
 	try(&t, READ("/home/me/work/a") READ("/home/me/work/.env"));
 	ok(has(&t, "  deny:\n    - \"$WORKSPACE/.env\"\n") &&
 			has(&t, "# - \"!$WORKSPACE/.env\""),
@@ -274,6 +277,18 @@ static void outcomes(void)
 	ok(!strstr(t.text, "maps") && has(&t, "- \"/proc/[0-9]*/stat\""),
 		"a process may look at itself; others are a pattern");
 	ok(t.replay.left == 2 && !t.replay.wrong, "the proof counts what is left out");
+	end(&t);
+	try(&t, HEAD "\"call\":\"openat\",\"action\":\"create\",\"path\":\"/data/n\","
+		     "\"verdict\":\"deny\",\"enforced\":true,\"result\":\"EACCES\"}\n");
+	ok(has(&t, "write:\n    - \"/data/n\" "),
+		"what a default refused can be learnt");
+	end(&t);
+	try(&t, HEAD "\"call\":\"openat\",\"action\":\"create\",\"path\":\"/data/n\","
+		     "\"verdict\":\"deny\",\"enforced\":true,\"result\":\"EACCES\","
+		     "\"rule\":{\"file\":\"/p.yaml\",\"line\":3,\"text\":\"/data\","
+		     "\"layer\":\"global\"}}\n");
+	ok(has(&t, "by node: denied by /p.yaml:3: /data; uncomment"),
+		"what a rule refused is a question");
 	end(&t);
 	try_with(&t, failed, (struct aw_learn_wish){.files = AW_LEARN_READ_ONLY});
 	ok(!strstr(t.text, "read:") && !t.replay.wrong,

@@ -40,6 +40,7 @@ static void absorb(struct aw_branch *to, struct aw_branch *from, enum aw_access 
 			continue;
 		aw_tally_join(&use->tally, &gone->tally);
 		use->missing = use->missing && gone->missing;
+		use->presets &= gone->presets;
 		*gone = (struct aw_use){.needed = false};
 	}
 }
@@ -48,8 +49,10 @@ static void stand_for_all(struct aw_branch *branch, enum aw_access access)
 {
 	struct aw_use *use = &branch->uses[access];
 
-	if (!use->needed)
+	if (!use->needed) {
 		use->missing = true;
+		use->presets = UINT64_MAX;
+	}
 	absorb(branch, branch, access);
 	use->needed = use->whole = true;
 }

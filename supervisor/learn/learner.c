@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ROOM = 20000 };
+
 int aw_learner_init(struct aw_learner *learner, const struct aw_learn_wish *wish,
 	const struct aw_policy_variables *variables, const struct aw_policy *present,
 	struct aw_error *err)
 {
 	memset(learner, 0, sizeof(*learner));
 	learner->wish = *wish;
+	learner->room = ROOM;
 	learner->variables = variables;
 	if (aw_sieve_init(&learner->sieve, variables, present, err) < 0)
 		return aw_while(err, "what no policy changes");
@@ -112,6 +115,24 @@ static void want_file(struct aw_learner *learner, const struct aw_seen *seen,
 	aw_tally_add(&use->tally, 1, by);
 }
 
+static void fold_all(struct aw_learner *learner)
+{
+	aw_fold(&learner->tree, AW_GRANT_EXEC, learner->wish.siblings);
+	aw_fold(&learner->tree, AW_GRANT_WRITE, learner->wish.siblings);
+	aw_fold(&learner->tree, AW_GRANT_READ, learner->wish.siblings);
+}
+
+/* More names can only fold more, so folding early changes nothing but the size. */
+static void keep_small(struct aw_learner *learner)
+{
+	if (learner->tree.count <= learner->room)
+		return;
+	fold_all(learner);
+	aw_learn_tree_prune(&learner->tree);
+	if (learner->tree.count > learner->room / 2)
+		learner->room *= 2;
+}
+
 void aw_learner_add(struct aw_learner *learner, const struct aw_seen *seen)
 {
 	struct aw_need needs[AW_NEEDS_MOST];
@@ -142,6 +163,7 @@ void aw_learner_add(struct aw_learner *learner, const struct aw_seen *seen)
 			break;
 		}
 	}
+	keep_small(learner);
 }
 
 struct masks {
@@ -226,7 +248,5 @@ void aw_learner_settle(struct aw_learner *learner)
 	aw_destinations_fold(learner);
 	aw_questions_fold(learner);
 	aw_learn_tree_sort(&learner->tree);
-	aw_fold(&learner->tree, AW_GRANT_EXEC, learner->wish.siblings);
-	aw_fold(&learner->tree, AW_GRANT_WRITE, learner->wish.siblings);
-	aw_fold(&learner->tree, AW_GRANT_READ, learner->wish.siblings);
+	fold_all(learner);
 }

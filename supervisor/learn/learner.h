@@ -58,6 +58,7 @@ struct aw_learner {
 	struct aw_destination *destinations; /* owned */
 	struct aw_question *questions;	     /* owned */
 	uint64_t calls, sessions;
+	size_t room;	/* branches of the tree; then it is folded while it grows */
 	bool read_only; /* reading is left to the default */
 };
 

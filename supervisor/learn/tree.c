@@ -42,12 +42,21 @@ void aw_learn_tree_free(struct aw_learn_tree *tree)
 		free_branch(tree->tops[i]);
 }
 
-static struct aw_branch *child_of(struct aw_branch *branch, const char *name, bool wild)
+static struct aw_branch *child_of(struct aw_learn_tree *tree, struct aw_branch *branch,
+	const char *name, bool wild)
 {
 	struct aw_branch *child;
+	char start[4];
 
 	HASH_FIND_STR(branch->below, name, child);
+	if (!child && HASH_COUNT(branch->below) >= AW_TREE_CHILDREN_WIDE) {
+		snprintf(start, sizeof(start), "%.*s*", name[0] == '\\' ? 2 : 1, name);
+		name = (unsigned char)name[0] < 0x80 ? start : "*";
+		wild = true;
+		HASH_FIND_STR(branch->below, name, child);
+	}
 	if (!child) {
+		tree->count++;
 		child = new_branch(branch, name, wild);
 		HASH_ADD_KEYPTR(
 			hh, branch->below, child->name, strlen(child->name), child);
@@ -92,7 +101,7 @@ static struct aw_branch *descend(
 		}
 		wild = aw_part_of_path(
 			d->rest, at, len, !d->anchor[0], temporary, d->maker, name);
-		branch = child_of(branch, name, wild);
+		branch = child_of(d->tree, branch, name, wild);
 		at += len + (at[len] == '/');
 		snprintf(above, sizeof(above), "%.*s",
 			(int)(at - d->rest - (at > d->rest && at[-1] == '/')), d->rest);
@@ -121,7 +130,7 @@ struct aw_branch *aw_learn_tree_find(struct aw_learn_tree *tree, const char *pat
 			name = strchr(name, '/') + 1;
 		d.rest = name;
 		d.limit = 1;
-		top = child_of(top, "**", true);
+		top = child_of(tree, top, "**", true);
 	}
 	return descend(&d, top, ret_whole);
 }
@@ -141,7 +150,7 @@ void aw_learn_tree_ask(struct aw_learn_tree *tree, const char *path)
 		/* what many names stand for is told apart by "deny" */
 		if (HASH_COUNT(branch->below) >= AW_TREE_CHILDREN)
 			return;
-		branch = child_of(branch, name, false);
+		branch = child_of(tree, branch, name, false);
 		branch->asked = true;
 		rest += len + (rest[len] == '/');
 	}
@@ -215,6 +224,31 @@ bool aw_branch_path(const struct aw_learn_tree *tree, const struct aw_branch *br
 		to--;
 	out[to] = '\0';
 	return true;
+}
+
+/* True when nothing is left of it. */
+static bool prune(struct aw_learn_tree *tree, struct aw_branch *branch)
+{
+	struct aw_branch *child, *next;
+
+	HASH_ITER(hh, branch->below, child, next)
+	{
+		if (!prune(tree, child))
+			continue;
+		HASH_DEL(branch->below, child);
+		free_branch(child);
+		tree->count--;
+	}
+	for (int i = 0; i < AW_TREE_USES; i++)
+		if (branch->uses[i].needed)
+			return false;
+	return !branch->below && !branch->asked;
+}
+
+void aw_learn_tree_prune(struct aw_learn_tree *tree)
+{
+	for (size_t i = 0; i < tree->anchors->count; i++)
+		prune(tree, tree->tops[i]);
 }
 
 static int by_name(const struct aw_branch *a, const struct aw_branch *b)

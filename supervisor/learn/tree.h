@@ -18,7 +18,11 @@
 #define uthash_fatal(msg) aw_learn_no_memory()
 #include <uthash.h>
 
-enum { AW_TREE_USES = AW_GRANT_EXEC + 1, AW_TREE_CHILDREN = 256 };
+enum {
+	AW_TREE_USES = AW_GRANT_EXEC + 1,
+	AW_TREE_CHILDREN = 256,	      /* then a folder stands for them, where it may */
+	AW_TREE_CHILDREN_WIDE = 4096, /* then first letters do, where it may not */
+};
 
 /* What was wanted of one name. */
 struct aw_use {
@@ -46,6 +50,7 @@ struct aw_learn_tree {
 	const struct aw_anchors *anchors; /* borrowed */
 	struct aw_root_style style;
 	struct aw_branch *tops[AW_ANCHORS]; /* one an anchor; owned */
+	size_t count;			    /* of branches */
 };
 
 void aw_learn_tree_init(struct aw_learn_tree *tree, const struct aw_anchors *anchors);
@@ -71,6 +76,9 @@ const char *aw_branch_rest(const struct aw_learn_tree *tree,
 /* The path of a branch whose parts are all literal; false for a pattern. */
 bool aw_branch_path(const struct aw_learn_tree *tree, const struct aw_branch *branch,
 	char *out, size_t size);
+
+/* Free the branches of which nothing is wanted any more. */
+void aw_learn_tree_prune(struct aw_learn_tree *tree);
 
 /* Sort every level by name. */
 void aw_learn_tree_sort(struct aw_learn_tree *tree);

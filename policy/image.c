@@ -35,7 +35,7 @@ bool aw_image_rule(const struct aw_image *image, uint32_t rule, struct aw_rule *
 	return true;
 }
 
-static bool is_change(enum aw_action action)
+bool aw_is_change(enum aw_action action)
 {
 	switch (action) {
 	case AW_WRITE:
@@ -72,7 +72,7 @@ static bool only_denials(enum aw_action action)
 void aw_image_judge_files(const struct aw_image *image, unsigned s,
 	enum aw_action action, const struct aw_matches *m, struct aw_decision *ret)
 {
-	bool change = is_change(action);
+	bool change = aw_is_change(action);
 	bool makes = action == AW_CREATE || action == AW_BIND;
 	uint32_t rule, read;
 
@@ -123,7 +123,8 @@ void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	default:
 		break;
 	}
-	aw_image_walk(image, path, len, &m);
+	aw_image_walk(image, aw_is_change(action) ? AW_WALK_CHANGES : AW_WALK_READS,
+		path, len, &m);
 	for (s = 0; s < AW_STRATA; s++)
 		if (AW_STRATUM_SPEAKS(image, s))
 			aw_image_judge_files(image, s, action, &m, ret);

@@ -121,6 +121,9 @@ int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 	const struct aw_policy_variables *variables, enum aw_mode mode, bool force_mode,
 	struct aw_policy *ret, struct aw_diagnostics *diagnostics);
 
+/* The i-th of the commands whose name picks a preset; NULL behind the last one. */
+const char *aw_preset_command(size_t i, const char **ret_preset);
+
 /* Print all diagnostics, one "file:line:column: error|warning: text" a line. */
 void aw_diagnostics_print(const struct aw_diagnostics *diagnostics, FILE *out);
 void aw_diagnostics_free(struct aw_diagnostics *diagnostics);

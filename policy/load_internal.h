@@ -48,6 +48,8 @@ struct aw_loader {
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
 	struct aw_preset *presets;    /* owned: those that were read, newest first */
 	bool failed;
+	/* protections that a file has spoken about: a preset has no say in them */
+	unsigned protection_named;
 };
 
 /* load_diag.c */

@@ -26,14 +26,24 @@ struct aw_preset {
 static const struct {
 	const char *command, *preset;
 } commands[] = {
+	{"aider", "aider"},
 	{"claude", "claude-code"},
 	{"claude-agent-acp", "claude-code"},
 	{"claude-code-acp", "claude-code"},
 	{"codex", "codex"},
 	{"gemini", "gemini-cli"},
+	{"goose", "goose"},
 	{"opencode", "opencode"},
 	{"qwen", "qwen-code"},
 };
+
+const char *aw_preset_command(size_t i, const char **ret_preset)
+{
+	if (i >= sizeof(commands) / sizeof(*commands))
+		return NULL;
+	*ret_preset = commands[i].preset;
+	return commands[i].command;
+}
 
 bool aw_is_preset(const struct aw_policy_source *source)
 {

@@ -40,13 +40,31 @@ struct protector {
 	struct bases homes, configs, runtimes;
 };
 
+/* A preset stands below the files: what one of them says holds, wherever it stands. */
+static bool file_has_said(
+	struct aw_loader *l, const struct aw_node *value, int i, int off)
+{
+	if (!aw_is_preset(l->source)) {
+		l->protection_named |= 1u << i;
+		return false;
+	}
+	if (!(l->protection_named & (1u << i)))
+		return false;
+	if (off && !(l->unprotected & (1u << i)))
+		aw_warn(l, value,
+			"'protections: {%s: off}' of this preset is ignored: a policy "
+			"file has it on",
+			aw_protection_name((unsigned)i));
+	return true;
+}
+
 static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
 {
 	static const char *const words[] = {"on", "off", NULL};
 	int off = aw_word_read(l, value, words);
 	char key[64];
 
-	if (off < 0)
+	if (off < 0 || file_has_said(l, value, i, off))
 		return;
 	if (off && (l->protected & (1u << i)) && l->source->trust != AW_SYSTEM) {
 		aw_warn(l, value,
@@ -63,7 +81,7 @@ static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
 }
 
 static const struct aw_key keys[] = {
-#define AW_PROTECTION(id, name) {name, switch_one, id, 0},
+#define AW_PROTECTION(id, name) {name, switch_one, id, AW_KEY_PRESET},
 #define AW_PROTECT(id, list, text)
 #include "policy/protections.def"
 	{NULL, NULL, 0, 0},

@@ -209,7 +209,7 @@ static const struct aw_key document_keys[] = {
 	{"hooks", NULL, 0, AW_KEY_LATER},
 	{"restricted_runners", NULL, 0, AW_KEY_LATER},
 	{"restricted_runner", NULL, 0, AW_KEY_LATER},
-	{"protections", aw_protections_read, 0, 0},
+	{"protections", aw_protections_read, 0, AW_KEY_PRESET},
 	{"tests", NULL, 0, AW_KEY_LATER},
 	{"agents", NULL, 0, AW_KEY_LATER},
 	{NULL, NULL, 0, 0},

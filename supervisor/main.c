@@ -16,6 +16,7 @@ const struct aw_command *const aw_commands[] = {
 	&aw_command_policy_check,
 	&aw_command_policy_explain,
 	&aw_command_policy_from_log,
+	&aw_command_policy_presets,
 	&aw_command_policy_reload,
 	&aw_command_policy_show,
 	&aw_command_ps,

@@ -40,6 +40,7 @@ struct aw_notified {
 	int64_t value;
 	bool silent;  /* nothing to log */
 	bool moves;   /* directories get other names: bump the generation */
+	bool leads;   /* enforce: a path may lead elsewhere, by a link or a root */
 	bool gone;    /* the target was killed while it waited */
 	bool patient; /* it may wait: nobody else waits for this thread */
 	struct seccomp_notif_resp *response; /* room for the answer; the thread's */

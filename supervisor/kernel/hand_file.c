@@ -133,6 +133,13 @@ static bool is_no_name(const struct aw_place *place)
 	       (last[0] == '.' && (!last[1] || (last[1] == '.' && !last[2])));
 }
 
+/* Under its name a path goes on: a folder or a symbolic link. */
+static bool leads_on(const struct aw_place *place)
+{
+	return place->object >= 0 &&
+	       (S_ISDIR(place->st.st_mode) || S_ISLNK(place->st.st_mode));
+}
+
 static void rename_it(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to)
 {
@@ -143,6 +150,7 @@ static void rename_it(struct aw_notified *call, const struct aw_place *from,
 		!take(call))
 		return;
 	call->moves = from->object >= 0 && S_ISDIR(from->st.st_mode);
+	call->leads = leads_on(from) || (flags & RENAME_EXCHANGE && leads_on(to));
 	done(call, renameat2(from->parent, from->last, to->parent, to->last, flags));
 }
 
@@ -158,6 +166,7 @@ static void link_it(struct aw_notified *call, const struct aw_place *from,
 		return;
 	/* the very file that was judged; the name of a descriptor is a link to follow
 	 */
+	call->leads = leads_on(from);
 	if (S_ISLNK(from->st.st_mode))
 		done(call, linkat(from->parent, from->last, to->parent, to->last, 0));
 	else
@@ -226,6 +235,7 @@ static void symlink_it(struct aw_notified *call)
 		!find_first(call, false, &place))
 		return;
 	call->event.raw2 = (struct aw_text){call->raw2, strlen(call->raw2)};
+	call->leads = true;
 	if (!aw_hand_is_taken(call, &place) && aw_hand_may(call, &place, NULL) &&
 		take(call))
 		done(call, symlinkat(call->raw2, place.parent, place.last));
@@ -252,7 +262,8 @@ static void judge_only(struct aw_notified *call)
 	}
 	if (aw_hand_may(call, &place, NULL) && chdir) {
 		call->moves = true;
-		if (call->sys == AW_SYS_chroot)
+		call->leads = call->sys == AW_SYS_chroot;
+		if (call->leads)
 			aw_processes_set_moved_root(
 				call->watch->tree, call->target.who.pid);
 	}

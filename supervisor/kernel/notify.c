@@ -193,7 +193,7 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->reply = AW_REPLY_CONTINUE;
 	call->err = 0;
 	call->value = 0;
-	call->silent = call->gone = call->moves = call->patient = false;
+	call->silent = call->gone = call->moves = call->leads = call->patient = false;
 	call->event =
 		(struct aw_event){.kind = AW_EV_CALL, .ts = aw_watch_now(), .port = -1};
 	aw_vector_free(&call->argv);
@@ -286,6 +286,10 @@ static void handle(
 	if (call->moves) {
 		aw_shared_moved(atomic_load(&watch->shared));
 		atomic_store(&watch->settle, 4);
+	}
+	if (call->leads) {
+		aw_shared_led(atomic_load(&watch->shared));
+		atomic_store(&watch->settle_links, 4);
 	}
 	if (log_first)
 		log_call(call);

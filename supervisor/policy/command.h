@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - agentwatch policy check, show and explain.
+ * command.h - agentwatch policy check, explain, presets and show.
  */
 #ifndef AW_SUPERVISOR_POLICY_COMMAND_H
 #define AW_SUPERVISOR_POLICY_COMMAND_H
@@ -10,6 +10,7 @@
 
 extern const struct aw_command aw_command_policy_check;
 extern const struct aw_command aw_command_policy_explain;
+extern const struct aw_command aw_command_policy_presets;
 extern const struct aw_command aw_command_policy_show;
 
 struct aw_policy_options {

@@ -41,6 +41,8 @@ static void agents_have_presets(void)
 		const char *command, *preset, *state, *host;
 		const char *kept;
 	} agents[] = {
+		{"aider", "aider", "/home/ann/.aider/caches/x", "api.deepseek.com",
+			"DEEPSEEK_API_KEY"},
 		{"claude", "claude-code", "/home/ann/.claude/x", "api.anthropic.com",
 			"ANTHROPIC_API_KEY"},
 		{"claude-code-acp", "claude-code", "/home/ann/.claude.json.lock",
@@ -49,6 +51,8 @@ static void agents_have_presets(void)
 			"api.anthropic.com", "ANTHROPIC_AUTH_TOKEN"},
 		{"codex", "codex", "/home/ann/.codex/x", "api.openai.com",
 			"OPENAI_API_KEY"},
+		{"goose", "goose", "/home/ann/.local/share/goose/x", "openrouter.ai",
+			"GOOGLE_API_KEY"},
 		{"opencode", "opencode", "/home/ann/.local/share/opencode/x",
 			"opencode.ai", "OPENCODE_API_KEY"},
 		{"gemini", "gemini-cli", "/home/ann/.gemini/x",

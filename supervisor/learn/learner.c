@@ -180,11 +180,11 @@ static void add_mask(struct masks *masks, uint64_t mask)
 
 static void collect_masks(struct masks *masks, const struct aw_branch *branch)
 {
+	const struct aw_use *use = &branch->uses[AW_GRANT_WRITE];
 	struct aw_branch *child, *next;
 
-	for (int i = 0; i < AW_GRANT_EXEC; i++)
-		if (branch->uses[i].needed && branch->uses[i].presets)
-			add_mask(masks, branch->uses[i].presets);
+	if (use->needed && use->presets)
+		add_mask(masks, use->presets);
 	HASH_ITER(hh, branch->below, child, next)
 	collect_masks(masks, child);
 }

@@ -86,7 +86,8 @@ uint64_t aw_presets_admit(struct aw_presets *presets, const struct aw_seen *seen
 		if (decision.verdict != AW_ALLOW)
 			continue;
 		mask |= (uint64_t)1 << i;
-		if (owns(policy, presets->items[i].name, decision.rule))
+		if (need->access != AW_GRANT_READ &&
+			owns(policy, presets->items[i].name, decision.rule))
 			presets->owning |= (uint64_t)1 << i;
 	}
 	return mask;

@@ -3,9 +3,10 @@
  * preset.h - which of the presets that ship would have said the same.
  *
  * Each preset in the folder is loaded by itself and asked about what was wanted.  One
- * is taken when a rule of its own (not of one that it includes) admits something, when
- * the program that it is named after ran or it is about no program, and when the others
- * that are taken do not admit all of it anyway.
+ * is taken when a rule of its own (not of one that it includes) admits a change or an
+ * address (reading is left to the default beside it), when the program that it is named
+ * after ran or it is about no program, and when the others that are taken do not admit
+ * all of it anyway.
  */
 #ifndef AW_SUPERVISOR_LEARN_PRESET_H
 #define AW_SUPERVISOR_LEARN_PRESET_H

@@ -352,6 +352,10 @@ static void presets(void)
 	ok(has(&t, "preset: [node]\n") && !strstr(t.text, ".npm\""),
 		"a preset takes the place of its rules");
 	end(&t);
+	try(&t, READ("/home/me/.npm/_cacache/x"));
+	ok(!strstr(t.text, "preset:") && has(&t, "- \"$HOME/.npm\" "),
+		"but not for what was only read");
+	end(&t);
 	try_with(&t, npm, (struct aw_learn_wish){.for_whom = AW_LEARN_WORKSPACE});
 	ok(!strstr(t.text, "preset:") && has(&t, "- \"$HOME/.npm\" "),
 		"a workspace's policy may name none");

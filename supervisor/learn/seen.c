@@ -137,7 +137,8 @@ static void read_address(cJSON *const fields[FIELDS], struct aw_seen *seen)
 
 	to->family = read_family(word_of(fields[FAMILY]));
 	to->host = host && *host ? host : NULL;
-	if (cJSON_IsNumber(port) && port->valueint >= 0 && port->valueint <= UINT16_MAX)
+	if (port && cJSON_IsNumber(port) && port->valueint >= 0 &&
+		port->valueint <= UINT16_MAX)
 		to->port = (uint16_t)port->valueint;
 	if (to->family == AF_UNIX) {
 		to->path = text;
@@ -179,7 +180,7 @@ static void read_rule(const cJSON *rule, const cJSON *verdict, struct aw_seen *s
 	seen->rule = aw_event_word(rule, "text");
 	seen->rule_file = aw_event_word(rule, "file");
 	seen->rule_layer = aw_event_word(rule, "layer");
-	seen->rule_line = cJSON_IsNumber(at) ? (unsigned)at->valuedouble : 0;
+	seen->rule_line = at && cJSON_IsNumber(at) ? (unsigned)at->valuedouble : 0;
 }
 
 /* False for an event that is no call. */
@@ -195,7 +196,7 @@ static bool read_call(cJSON *const fields[FIELDS], struct aw_seen *seen)
 	if ((strcmp(event, "call") != 0 && strcmp(event, "exec") != 0) || !seen->call ||
 		!read_action(word_of(fields[ACTION]), &seen->action))
 		return false;
-	seen->pid = cJSON_IsNumber(pid) ? (pid_t)pid->valuedouble : 0;
+	seen->pid = pid && cJSON_IsNumber(pid) ? (pid_t)pid->valuedouble : 0;
 	seen->exe = bytes_of(fields[EXE], &len);
 	seen->raw = bytes_of(fields[RAW], &len);
 	seen->path = bytes_of(fields[PATH], &seen->path_len);

@@ -235,6 +235,7 @@ static bool prune(struct aw_learn_tree *tree, struct aw_branch *branch)
 	{
 		if (!prune(tree, child))
 			continue;
+		/* NOLINTNEXTLINE(clang-analyzer-core.*): it is in the hash */
 		HASH_DEL(branch->below, child);
 		free_branch(child);
 		tree->count--;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/learn/quote.h"
 #include "supervisor/say.h"
 
 enum { NOTE_COLUMN = 44 };
@@ -17,26 +18,6 @@ struct page {
 	const char *const *given;
 };
 
-/* A text in quotes, as YAML has them. */
-static int put_quoted(FILE *out, const char *text)
-{
-	int n = 2;
-
-	putc('"', out);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			n += fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			n += fprintf(out, "\\x%02x", c);
-		else
-			n += putc(c, out) == EOF ? 0 : (c & 0xc0) != 0x80;
-	}
-	putc('"', out);
-	return n;
-}
-
 static void put_entry(FILE *out, const char *mark, const char *text, const char *rest,
 	const char *note)
 {
@@ -45,7 +26,7 @@ static void put_entry(FILE *out, const char *mark, const char *text, const char 
 
 	snprintf(whole, sizeof(whole), "%s%s%s", mark[0] == '!' ? "!" : "", text, rest);
 	n = fprintf(out, "    - ");
-	n += put_quoted(out, whole);
+	n += aw_quote_put(out, whole);
 	if (note)
 		fprintf(out, "%*s# %s", n < NOTE_COLUMN ? NOTE_COLUMN - n : 1, "",
 			note);
@@ -143,10 +124,10 @@ static void put_question(
 	if (*mark) {
 		char *text = aw_learn_text("%s%s", mark, q->text);
 
-		put_quoted(page->out, text);
+		aw_quote_put(page->out, text);
 		free(text);
 	} else {
-		put_quoted(page->out, q->text);
+		aw_quote_put(page->out, q->text);
 	}
 	putc('\n', page->out);
 }

@@ -368,6 +368,22 @@ static void presets(void)
 	end(&t);
 }
 
+/* Whoever chose a name must not choose what the policy says, or how it looks. */
+static void names_that_deceive(void)
+{
+	struct trial t;
+
+	try(&t, WRITE("/data/a\\n- x\\\"b") WRITE("/data/\xe2\x80\xaertl")
+			WRITE("/data/*[a]$HOME") WRITE("/data/x\xee\xbe\xaay"));
+	ok(has(&t, "- \"/data/a\\u000a-\\\\ x\\\"b\" "), "no line ends in a name");
+	ok(has(&t, "- \"/data/\\u202ertl\" "), "no name turns the writing round");
+	ok(has(&t, "- \"/data/\\\\*\\\\[a\\\\]\\\\$HOME\" "),
+		"no name is a pattern or a variable");
+	ok(has(&t, "- \"/data/x?y\" "), "a byte that is not UTF-8 is any byte");
+	ok(t.replay.admitted == 4 && !t.replay.wrong, "and all of them are admitted");
+	end(&t);
+}
+
 /* The proof must be able to fail. */
 static void the_proof_can_fail(void)
 {
@@ -445,6 +461,7 @@ int main(void)
 	outcomes();
 	addresses();
 	presets();
+	names_that_deceive();
 	the_proof_can_fail();
 	many_files();
 	damaged_lines();

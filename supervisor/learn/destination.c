@@ -105,7 +105,7 @@ char *aw_destination_text(
 			to->port >= PICKED_LEAST ? PICKED : NULL);
 	if (listen && aw_address_is_any(to))
 		return with_port("*", to->port, NULL);
-	if (!listen && to->host)
+	if (!listen && to->host && aw_host_is_plain(to->host))
 		return with_port(to->host, to->port, NULL);
 	if (!listen && is_name_server(learner, seen))
 		return aw_learn_text("$NAMESERVERS:53");

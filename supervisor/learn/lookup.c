@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "supervisor/learn/memory.h"
+#include "supervisor/learn/need.h"
 
 #define uthash_fatal(msg) aw_learn_no_memory()
 #include <uthash.h>
@@ -47,7 +48,7 @@ void aw_lookups_add(struct aw_lookups *lookups, const struct aw_seen *seen)
 	struct aw_lookup *lookup;
 	char key[40];
 
-	if (strcmp(seen->call, "getaddrinfo") != 0 || !host)
+	if (strcmp(seen->call, "getaddrinfo") != 0 || !host || !aw_host_is_plain(host))
 		return;
 	lookup = find(lookups, seen->pid, seen->address.port, key);
 	if (!lookup) {

@@ -272,6 +272,14 @@ bool aw_address_is_any(const struct aw_address *a)
 	return memcmp(a->bytes, none, a->family == AF_INET ? 4 : 16) == 0;
 }
 
+bool aw_host_is_plain(const char *host)
+{
+	size_t len = strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789-._");
+
+	return len > 0 && len < 254 && !host[len];
+}
+
 static enum aw_fate internet_fate(const struct aw_sieve *sieve,
 	const struct aw_seen *seen, const struct aw_need *need,
 	struct aw_reason *reason)
@@ -282,7 +290,8 @@ static enum aw_fate internet_fate(const struct aw_sieve *sieve,
 		return AW_FATE_WANTED;
 	if (!seen->address.port) /* asks which way a packet would go; nothing is sent */
 		return AW_FATE_LEFT;
-	if (seen->address.host || aw_address_is_loopback(&seen->address))
+	if ((seen->address.host && aw_host_is_plain(seen->address.host)) ||
+		aw_address_is_loopback(&seen->address))
 		return AW_FATE_WANTED;
 	aw_judge(&sieve->dns, seen, need, &decision);
 	if (decision.verdict == AW_ALLOW)

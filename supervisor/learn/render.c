@@ -57,6 +57,15 @@ static const char *verb_of(const struct aw_question *q)
 	return q->missing ? "looked for" : verbs[q->access];
 }
 
+/* A comment stays one line, whatever a name has in it. */
+static void put_comment(FILE *out, const char *text)
+{
+	char *shown = aw_shown(text, strlen(text));
+
+	fputs(shown ? shown : "?", out);
+	free(shown);
+}
+
 static void put_cause(FILE *out, const struct aw_question *q)
 {
 	const char *text = q->reason.text;
@@ -66,11 +75,12 @@ static void put_cause(FILE *out, const struct aw_question *q)
 		fprintf(out, "protected (%.*s)", (int)strcspn(text, ":"), text);
 		return;
 	case AW_CAUSE_DENIED:
-		fprintf(out, "denied by %s", text);
-		return;
+		fputs("denied by ", out);
+		break;
 	default:
-		fputs(text, out);
+		break;
 	}
+	put_comment(out, text);
 }
 
 char *aw_question_text(const struct aw_question *question)
@@ -89,15 +99,6 @@ char *aw_question_text(const struct aw_question *question)
 	if (fclose(out) != 0)
 		aw_learn_no_memory();
 	return text;
-}
-
-/* A comment stays one line, whatever a name has in it. */
-static void put_comment(FILE *out, const char *text)
-{
-	char *shown = aw_shown(text, strlen(text));
-
-	fputs(shown ? shown : "?", out);
-	free(shown);
 }
 
 static void put_question(
@@ -235,6 +236,13 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Others are no business of a shell, and none of a line of YAML. */
+static bool is_plain_name(const char *name)
+{
+	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+					   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
+}
+
 /* The names of those that the policy takes away, sorted; how many. */
 static size_t taken_away(const struct page *page, const struct aw_policy *policy,
 	char **names, size_t most)
@@ -244,7 +252,7 @@ static size_t taken_away(const struct page *page, const struct aw_policy *policy
 	for (const char *const *v = page->given; v && *v && count < most; v++) {
 		char *name = aw_learn_copy(*v, strcspn(*v, "="));
 
-		if (aw_policy_keeps_variable(policy, name))
+		if (!is_plain_name(name) || aw_policy_keeps_variable(policy, name))
 			free(name);
 		else
 			names[count++] = name;

@@ -382,6 +382,19 @@ static void names_that_deceive(void)
 	ok(has(&t, "- \"/data/x?y\" "), "a byte that is not UTF-8 is any byte");
 	ok(t.replay.admitted == 4 && !t.replay.wrong, "and all of them are admitted");
 	end(&t);
+	try(&t, HEAD
+		"\"call\":\"openat\",\"action\":\"read\",\"path\":\"/data/n\","
+		"\"verdict\":\"deny\",\"rule\":{\"file\":\"/p\\n- /\",\"line\":3,"
+		"\"text\":\"/\\n- /\",\"layer\":\"workspace\"}}\n" HEAD
+		"\"call\":\"getaddrinfo\",\"action\":\"connect\",\"port\":443,"
+		"\"host\":\"*\"}\n" HEAD
+		"\"call\":\"connect\",\"action\":\"connect\",\"address\":\"192.0.2.3\","
+		"\"port\":443,\"host\":\"*\",\"family\":\"inet\"}\n");
+	ok(has(&t, "denied by /p\\x0a- /:3"),
+		"a comment is one line, whoever wrote the rule");
+	ok(has(&t, "# - \"192.0.2.3:443\"") && !strstr(t.text, "*:443"),
+		"no host is a pattern");
+	end(&t);
 }
 
 /* The proof must be able to fail. */

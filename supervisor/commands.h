@@ -6,6 +6,7 @@
 #define AW_SUPERVISOR_COMMANDS_H
 
 #include "supervisor/import/import.h"
+#include "supervisor/learn/command.h"
 #include "supervisor/manual.h"
 #include "supervisor/options.h"
 #include "supervisor/policy/command.h"

@@ -11,9 +11,11 @@
 const struct aw_command *const aw_commands[] = {
 	&aw_command_completion,
 	&aw_command_help,
+	&aw_command_learn,
 	&aw_command_log,
 	&aw_command_policy_check,
 	&aw_command_policy_explain,
+	&aw_command_policy_from_log,
 	&aw_command_policy_import,
 	&aw_command_policy_presets,
 	&aw_command_policy_reload,

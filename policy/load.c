@@ -38,7 +38,29 @@ static int open_source(struct aw_loader *l)
 	return fd;
 }
 
-static char *read_source(struct aw_loader *l, size_t *ret_len)
+static bool is_judged(const struct aw_loader *l, const char *file)
+{
+	const struct aw_policy_judged *judged = l->variables->judged;
+
+	return judged && judged->file && strcmp(judged->file, file) == 0;
+}
+
+/* The bytes that were read when the file's trust was judged. */
+static char *copy_judged(struct aw_loader *l, size_t *ret_len)
+{
+	const struct aw_policy_judged *judged = l->variables->judged;
+	char *bytes = malloc(judged->len + 1);
+
+	if (!bytes) {
+		l->failed = true;
+		return NULL;
+	}
+	memcpy(bytes, judged->bytes, judged->len);
+	*ret_len = judged->len;
+	return bytes;
+}
+
+static char *read_file(struct aw_loader *l, size_t *ret_len)
 {
 	char *bytes = malloc(FILE_MAX + 1);
 	int fd = open_source(l);
@@ -66,6 +88,13 @@ static char *read_source(struct aw_loader *l, size_t *ret_len)
 	}
 	*ret_len = len;
 	return bytes;
+}
+
+static char *read_source(struct aw_loader *l, size_t *ret_len)
+{
+	if (is_judged(l, l->source->file) && l->variables->judged->bytes)
+		return copy_judged(l, ret_len);
+	return read_file(l, ret_len);
 }
 
 void aw_source_load(struct aw_loader *l, const struct aw_policy_source *source,
@@ -135,6 +164,38 @@ static void warn_about_idle_lists(struct aw_loader *l)
 	}
 }
 
+/* Was something in the judged file not believed? */
+static bool was_doubted(const struct aw_loader *l)
+{
+	const struct aw_diagnostics *d = l->diagnostics;
+	size_t i;
+
+	for (i = 0; i < d->count; i++)
+		if (is_judged(l, d->items[i].file) &&
+			strstr(d->items[i].text, "not trusted"))
+			return true;
+	return false;
+}
+
+/* What there is to say about a file whose trust was judged, once the mode is known. */
+static void tell_judgement(struct aw_loader *l)
+{
+	const struct aw_policy_judged *judged = l->variables->judged;
+	const struct aw_policy_source *before = l->source;
+	const struct aw_policy_source source = {
+		judged ? judged->file : NULL, "workspace", AW_UNTRUSTED};
+
+	if (!source.file)
+		return;
+	l->source = &source; /* cppcheck-suppress autoVariables */
+	if (judged->complaint)
+		aw_report_at(l, 1, 1, !judged->fatal || l->policy.mode == AW_AUDIT,
+			"%s", judged->complaint);
+	else if (judged->advice && was_doubted(l))
+		aw_report_at(l, 1, 1, true, "%s", judged->advice);
+	l->source = before;
+}
+
 static int compile(struct aw_loader *l)
 {
 	static const struct aw_policy_source none = {"policy", "built-in", AW_TRUSTED};
@@ -163,6 +224,7 @@ int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 		aw_source_load(&l, &sources[i], stratum_of(sources[i].trust));
 	if (force_mode)
 		l.policy.mode = mode;
+	tell_judgement(&l);
 	aw_preset_pick(&l);
 	warn_about_idle_lists(&l);
 	aw_limits_settle(&l);

@@ -30,6 +30,19 @@ struct aw_policy_source {
 	enum aw_trust trust;
 };
 
+/*
+ * What is known of a file whose trust was judged before loading.  The bytes that were
+ * judged are those that count: a file that changes in between is not looked at again.
+ */
+struct aw_policy_judged {
+	const char *file;      /* as in its source; it may have none */
+	const char *bytes;     /* what it holds; NULL: the loader reads it */
+	size_t len;	       /* of bytes */
+	const char *complaint; /* what is to be told about it, or NULL */
+	bool fatal;	       /* in enforce the complaint is an error */
+	const char *advice;    /* told when something in it is not trusted, or NULL */
+};
+
 /* Values for $WORKSPACE and friends; NULL means unknown, its use is an error. */
 struct aw_policy_variables {
 	const char *workspace, *home, *user, *tmpdir, *agentwatch_dir;
@@ -40,6 +53,7 @@ struct aw_policy_variables {
 	const char *state_dir, *runtime_dir, *log; /* agentwatch's own, protected */
 	const char *git_dir;	  /* where a linked worktree's repository is */
 	const char *account_home; /* the account's, where $HOME is another one */
+	const struct aw_policy_judged *judged; /* or NULL */
 };
 
 /* One mistake or warning: "file:line:column: text". */
@@ -127,6 +141,9 @@ void aw_diagnostics_free(struct aw_diagnostics *diagnostics);
 
 /* Write the effective policy, entry by entry with its origin, for policy.txt. */
 void aw_policy_print(const struct aw_policy *policy, FILE *out);
+
+/* The name of the protection that bit i of `unprotected` is about; NULL at the end. */
+const char *aw_protection_name(unsigned i);
 
 /* True when the environment section lets a variable of this name through. */
 bool aw_policy_keeps_variable(const struct aw_policy *policy, const char *name);

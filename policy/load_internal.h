@@ -157,8 +157,6 @@ void aw_protections_read(
 	struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_protections_add(
 	struct aw_loader *l, const struct aw_policy_source *sources, size_t count);
-/* The name of protection i, or NULL behind the last one. */
-const char *aw_protection_name(unsigned i);
 
 /* load_env.c */
 void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument);

@@ -257,21 +257,30 @@ static void add_files(
 	}
 }
 
-/* Where a policy would be looked for without the variables of this session. */
-static void add_config_folders(struct aw_loader *l, const struct protector *p)
+/* A folder of ours as it is called without the variables of this session. */
+static void add_usual(
+	struct aw_loader *l, const char *base, const char *below, const char *now)
+{
+	char *folder = NULL;
+
+	if (asprintf(&folder, "%s%s", base, below) < 0)
+		l->failed = true;
+	else if (!now || strcmp(folder, now) != 0)
+		add_own(l, folder, false);
+	free(folder);
+}
+
+/* Where policies and records of trust would be looked for by others. */
+static void add_usual_folders(struct aw_loader *l, const struct protector *p)
 {
 	size_t i;
 
-	for (i = 0; i < p->configs.count; i++) {
-		char *folder = NULL;
-
-		if (asprintf(&folder, "%s/agentwatch", p->configs.paths[i]) < 0)
-			l->failed = true;
-		else if (!l->variables->agentwatch_dir ||
-			 strcmp(folder, l->variables->agentwatch_dir) != 0)
-			add_own(l, folder, false);
-		free(folder);
-	}
+	for (i = 0; i < p->configs.count; i++)
+		add_usual(l, p->configs.paths[i], "/agentwatch",
+			l->variables->agentwatch_dir);
+	for (i = 0; i < p->homes.count; i++)
+		add_usual(l, p->homes.paths[i], "/.local/state/agentwatch",
+			l->variables->state_dir);
 }
 
 void aw_protections_add(
@@ -292,7 +301,7 @@ void aw_protections_add(
 	add_base(l, &p.runtimes, user, "");
 	for (i = 0; i < ROWS; i++)
 		add_row(&p, i);
-	add_config_folders(l, &p);
+	add_usual_folders(l, &p);
 	add_own(l, v->agentwatch_dir, false);
 	add_own(l, v->state_dir, false);
 	add_own(l, v->runtime_dir, true);

@@ -3,7 +3,8 @@
  * layers.h - which policy files count here, lowest layer first.
  *
  * System, global, agent and workspace policy where they exist, then what was named with
- * --policy.  The workspace's file comes with the repository and is not trusted.
+ * --policy.  The workspace's file comes with the repository and is not trusted before
+ * its user has said so (supervisor/policy/trust.h).
  */
 #ifndef AW_SUPERVISOR_LAYERS_H
 #define AW_SUPERVISOR_LAYERS_H
@@ -11,6 +12,7 @@
 #include "policy/error.h"
 #include "policy/load.h"
 #include "supervisor/options.h"
+#include "supervisor/policy/trust.h"
 
 /* What the command line says; strings borrowed, NULL where it says nothing. */
 struct aw_layers_wish {
@@ -24,10 +26,14 @@ struct aw_layers {
 	struct aw_policy_source *sources; /* owned, with their file names */
 	size_t count;
 	struct aw_policy_variables variables; /* strings owned */
+	struct aw_trust_judgement *trust;     /* owned; of the workspace's file */
 };
 
 int aw_layers_find(
 	const struct aw_layers_wish *wish, struct aw_layers *ret, struct aw_error *err);
+
+/* Before the files are read once more: is the workspace's still trusted? */
+int aw_layers_judge(struct aw_layers *layers, struct aw_error *err);
 
 /* Free what aw_layers_find() filled in, not the struct itself. */
 void aw_layers_release(struct aw_layers *layers);

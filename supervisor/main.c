@@ -19,6 +19,8 @@ const struct aw_command *const aw_commands[] = {
 	&aw_command_ps,
 	&aw_command_run,
 	&aw_command_stop,
+	&aw_command_trust,
+	&aw_command_untrust,
 };
 const size_t aw_command_count = sizeof(aw_commands) / sizeof(aw_commands[0]);
 

@@ -76,7 +76,8 @@ static int reload(struct service *s, char *text, size_t size)
 	struct aw_policy policy;
 	struct aw_error err = {.text = "the files have mistakes (see its terminal)"};
 
-	if (!fresh || aw_run_load_policy(s->run, &policy) < 0 ||
+	if (!fresh || aw_layers_judge(&s->run->layers, &err) < 0 ||
+		aw_run_load_policy(s->run, &policy) < 0 ||
 		aw_run_share(s->run, &policy, fresh, &err) < 0) {
 		free(fresh);
 		snprintf(text, size, "the old policy stays: %s", err.text);

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/load.h"
+#include "supervisor/cleanup.h"
 #include "supervisor/say.h"
 
 /* Check one file by itself; returns the number of errors in it. */
@@ -33,6 +35,25 @@ static size_t check_file(const char *file, const struct aw_policy_variables *var
 	return errors;
 }
 
+/* Whether a workspace's file would be trusted there. */
+static void tell_trust(const char *file)
+{
+	AW_FREE char *folder = realpath(file, NULL);
+	struct aw_trust_judgement *judgement;
+	char *slash = folder ? strrchr(folder, '/') : NULL;
+	struct aw_error err;
+
+	if (!slash || strcmp(slash + 1, AW_TRUST_FILE) != 0)
+		return;
+	*slash = '\0';
+	if (aw_trust_judge(folder, &judgement, &err) < 0) {
+		aw_say("%s", err.text);
+		return;
+	}
+	aw_trust_print(judgement, "", stdout);
+	aw_trust_free(judgement);
+}
+
 static int check_main(int argc, char **argv)
 {
 	struct aw_policy_options values = {0};
@@ -44,8 +65,10 @@ static int check_main(int argc, char **argv)
 		&aw_command_policy_check, argc, argv, &values, &layers, &status);
 	if (first < 0)
 		return status;
-	for (int i = first; i < argc; i++)
+	for (int i = first; i < argc; i++) {
 		errors += check_file(argv[i], &layers.variables);
+		tell_trust(argv[i]);
+	}
 	aw_layers_release(&layers);
 	return errors ? AW_EXIT_FAILED : 0;
 }

@@ -28,10 +28,12 @@ static int show_main(int argc, char **argv)
 	r = aw_policy_load(layers.sources, layers.count, &layers.variables, mode,
 		values.mode != NULL, &policy, &found);
 	aw_diagnostics_print(&found, stderr);
-	if (!r && !values.plan)
+	if (!r && !values.plan) {
+		aw_trust_print(layers.trust, "# ", stdout);
 		aw_policy_print(&policy, stdout);
-	else if (!r &&
-		 aw_plan_show(&policy, &layers, values.runner, argv + first, &err) < 0)
+	}
+	if (!r && values.plan &&
+		aw_plan_show(&policy, &layers, values.runner, argv + first, &err) < 0)
 		status = aw_say_failed(&err);
 	if (!r)
 		aw_policy_release(&policy);

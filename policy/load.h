@@ -105,6 +105,9 @@ struct aw_policy {
 		bool inherit_all; /* "all", the default */
 		char **inherit;	  /* names and globs when !inherit_all */
 		size_t inherit_count;
+		bool limited; /* the system says what is inherited at most */
+		char **at_most;
+		size_t at_most_count;
 		char **unset; /* "!" in front lets a variable through */
 		size_t unset_count;
 		char **always_unset; /* the same, of files that others cannot loosen */

@@ -54,6 +54,25 @@ static void free_names(char ***names, size_t *count)
 	*names = NULL;
 }
 
+/* What the system lets through at most: what others say can only be less. */
+static void read_at_most(struct aw_loader *l, const struct aw_node *value)
+{
+	static const char *const words[] = {"all", "none", NULL};
+	int word;
+
+	if (value->kind == AW_NODE_LIST) {
+		l->policy.environment.limited = true;
+		add_names(l, value, "inherit", &l->policy.environment.at_most,
+			&l->policy.environment.at_most_count);
+		return;
+	}
+	word = aw_word_read(l, value, words);
+	if (word < 0)
+		return;
+	l->policy.environment.limited |= word == 1;
+	aw_origin_add(l, value, "inherit", words[word]);
+}
+
 void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument)
 {
 	static const char *const words[] = {"all", "none", NULL};
@@ -61,6 +80,10 @@ void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argum
 
 	(void)argument;
 	l->inherit_named = true;
+	if (l->source->trust == AW_SYSTEM) {
+		read_at_most(l, value);
+		return;
+	}
 	if (value->kind == AW_NODE_LIST) {
 		l->policy.environment.inherit_all = false;
 		add_names(l, value, "inherit", &l->policy.environment.inherit,
@@ -265,6 +288,10 @@ bool aw_policy_keeps_variable(const struct aw_policy *policy, const char *name)
 		    policy->environment.unset, policy->environment.unset_count, name) ||
 		is_unset(policy->environment.always_unset,
 			policy->environment.always_unset_count, name))
+		return false;
+	if (policy->environment.limited &&
+		!any_matches(policy->environment.at_most,
+			policy->environment.at_most_count, name))
 		return false;
 	return policy->environment.inherit_all ||
 	       any_matches(policy->environment.inherit,

@@ -187,6 +187,14 @@ static void print_environment(const struct aw_policy *policy, FILE *out)
 	size_t i;
 
 	fputs("environment:\n", out);
+	if (policy->environment.limited)
+		fprintf(out, "  # the system lets through at most%s\n",
+			policy->environment.at_most_count ? ":" : " nothing");
+	for (i = 0; i < policy->environment.at_most_count; i++) {
+		fputs("  #   - ", out);
+		print_quoted(policy->environment.at_most[i], out);
+		print_origin(policy, "inherit", policy->environment.at_most[i], out);
+	}
 	if (policy->environment.inherit_all) {
 		fputs("  inherit: all", out);
 		print_origin(policy, "inherit", "all", out);
@@ -385,6 +393,7 @@ void aw_policy_release(struct aw_policy *policy)
 		free(origin);
 	}
 	free_names(policy->environment.inherit, policy->environment.inherit_count);
+	free_names(policy->environment.at_most, policy->environment.at_most_count);
 	free_names(policy->environment.unset, policy->environment.unset_count);
 	free_names(policy->environment.always_unset,
 		policy->environment.always_unset_count);

@@ -203,6 +203,8 @@ static void add_row(struct protector *p, size_t row)
 	const struct bases *bases = NULL;
 	size_t i;
 
+	if (p->l->unprotected & (1u << rows[row].protection))
+		return;
 	if (strncmp(text, unix_prefix, 5) == 0) {
 		prefix = unix_prefix;
 		text += 5;

@@ -54,10 +54,19 @@ static void free_names(char ***names, size_t *count)
 	*names = NULL;
 }
 
+static const char *const inherit_words[] = {"all", "none", NULL};
+
+static const struct aw_shape word_shape = {
+	.kind = AW_SHAPE_WORD, .words = inherit_words};
+static const struct aw_shape names_shape = {
+	.kind = AW_SHAPE_LIST, .entry = "names and patterns"};
+const struct aw_shape aw_inherit_shape = {
+	.kind = AW_SHAPE_EITHER, .first = &word_shape, .second = &names_shape};
+const struct aw_shape aw_settings_shape = {.kind = AW_SHAPE_NAMED};
+
 /* What the system lets through at most: what others say can only be less. */
 static void read_at_most(struct aw_loader *l, const struct aw_node *value)
 {
-	static const char *const words[] = {"all", "none", NULL};
 	int word;
 
 	if (value->kind == AW_NODE_LIST) {
@@ -66,16 +75,15 @@ static void read_at_most(struct aw_loader *l, const struct aw_node *value)
 			&l->policy.environment.at_most_count);
 		return;
 	}
-	word = aw_word_read(l, value, words);
+	word = aw_word_read(l, value, inherit_words);
 	if (word < 0)
 		return;
 	l->policy.environment.limited |= word == 1;
-	aw_origin_add(l, value, "inherit", words[word]);
+	aw_origin_add(l, value, "inherit", inherit_words[word]);
 }
 
 void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const words[] = {"all", "none", NULL};
 	int word;
 
 	(void)argument;
@@ -90,13 +98,13 @@ void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argum
 			&l->policy.environment.inherit_count);
 		return;
 	}
-	word = aw_word_read(l, value, words);
+	word = aw_word_read(l, value, inherit_words);
 	if (word < 0)
 		return;
 	free_names(
 		&l->policy.environment.inherit, &l->policy.environment.inherit_count);
 	l->policy.environment.inherit_all = word == 0;
-	aw_origin_add(l, value, "inherit", words[word]);
+	aw_origin_add(l, value, "inherit", inherit_words[word]);
 }
 
 /* Put a name in at this place of a list. */

@@ -10,6 +10,7 @@
 
 #include "policy/compile.h"
 #include "policy/load.h"
+#include "policy/load_shape.h"
 #include "policy/load_tree.h"
 
 /* Where a value outside the lists came from: "mode=enforce" at "system /etc/x:3". */
@@ -61,19 +62,7 @@ void aw_report_at(struct aw_loader *l, unsigned line, unsigned column, bool warn
 /* The word of words (NULL at the end) that text was probably meant to be, or NULL. */
 const char *aw_nearest(const char *text, const char *const *words);
 
-/* load_keys.c: maps whose keys are known. */
-enum {
-	AW_KEY_UNTRUSTED = 1, /* counts in an untrusted file too */
-	AW_KEY_LATER = 2,     /* not in this version */
-	AW_KEY_PRESET = 4,    /* may stand in a preset */
-};
-
-struct aw_key {
-	const char *name;
-	void (*read)(struct aw_loader *l, const struct aw_node *value, int argument);
-	int argument;
-	unsigned flags;
-};
+/* load_keys.c: maps whose keys are known (load_shape.h). */
 
 /* Read a map; section is its name, or NULL for the document.  keys end with no name. */
 void aw_keys_read(struct aw_loader *l, const struct aw_node *map, const char *section,

@@ -11,7 +11,7 @@
 #define FILE_NAME "protections"
 
 enum protection {
-#define AW_PROTECTION(id, name) id,
+#define AW_PROTECTION(id, name, about) id,
 #define AW_PROTECT(id, list, text)
 #include "policy/protections.def"
 	PROTECTIONS
@@ -22,7 +22,7 @@ static const struct {
 	enum aw_list list;
 	const char *text;
 } rows[] = {
-#define AW_PROTECTION(id, name)
+#define AW_PROTECTION(id, name, about)
 #define AW_PROTECT(id, list, text) {id, AW_LIST_##list, text},
 #include "policy/protections.def"
 };
@@ -40,10 +40,11 @@ struct protector {
 	struct bases homes, configs, runtimes;
 };
 
+static const char *const on_off[] = {"on", "off", NULL};
+
 static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
 {
-	static const char *const words[] = {"on", "off", NULL};
-	int off = aw_word_read(l, value, words);
+	int off = aw_word_read(l, value, on_off);
 	char key[64];
 
 	if (off < 0)
@@ -59,15 +60,21 @@ static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
 		l->protected = (l->protected & ~(1u << i)) | (off ? 0 : 1u << i);
 	l->unprotected = (l->unprotected & ~(1u << i)) | (off ? 1u << i : 0);
 	snprintf(key, sizeof(key), "protections.%s", aw_protection_name((unsigned)i));
-	aw_origin_add(l, value, key, words[off]);
+	aw_origin_add(l, value, key, on_off[off]);
 }
 
+static const struct aw_shape switch_shape = {.kind = AW_SHAPE_WORD, .words = on_off};
+
 static const struct aw_key keys[] = {
-#define AW_PROTECTION(id, name) {name, switch_one, id, 0},
+#define AW_PROTECTION(id, name, about) {name, switch_one, id, 0, &switch_shape, about},
 #define AW_PROTECT(id, list, text)
 #include "policy/protections.def"
-	{NULL, NULL, 0, 0},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+static const struct aw_shape map_shape = {.kind = AW_SHAPE_MAP, .keys = keys};
+const struct aw_shape aw_protections_shape = {
+	.kind = AW_SHAPE_EITHER, .first = &switch_shape, .second = &map_shape};
 
 const char *aw_protection_name(unsigned i)
 {
@@ -76,7 +83,6 @@ const char *aw_protection_name(unsigned i)
 
 void aw_protections_read(struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const words[] = {"on", "off", NULL};
 	int i;
 
 	(void)argument;
@@ -84,7 +90,7 @@ void aw_protections_read(struct aw_loader *l, const struct aw_node *value, int a
 		aw_keys_read(l, value, "protections", keys);
 		return;
 	}
-	if (aw_word_read(l, value, words) < 0)
+	if (aw_word_read(l, value, on_off) < 0)
 		return;
 	for (i = 0; i < PROTECTIONS; i++)
 		switch_one(l, value, i);

@@ -15,6 +15,7 @@ const struct aw_command *const aw_commands[] = {
 	&aw_command_policy_check,
 	&aw_command_policy_explain,
 	&aw_command_policy_reload,
+	&aw_command_policy_schema,
 	&aw_command_policy_show,
 	&aw_command_ps,
 	&aw_command_run,

@@ -34,6 +34,9 @@ $(T)/calls_page: $(T)/calls_page.o $(TEST_LIB)
 .PHONY: docs/CALLS.md
 docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls.def
 	$(T)/calls_page $$(tests/fast_calls.sh) >$@
+.PHONY: docs/KEYS.md
+docs/KEYS.md: $(PROG) ## write the page of a policy's keys anew from the parser's tables
+	$(PROG) policy schema --format markdown >$@
 .PHONY: docs/ESCAPES.md
 docs/ESCAPES.md: all ## write the page of escape attempts anew, from a run of them
 	AW_TEST_BUILD=$(abspath $(T)) AGENTWATCH=$(PROG) tests/escapes/run --table \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - agentwatch policy check, show, explain; trust and untrust.
+ * command.h - agentwatch policy check, schema, show, explain; trust and untrust.
  */
 #ifndef AW_SUPERVISOR_POLICY_COMMAND_H
 #define AW_SUPERVISOR_POLICY_COMMAND_H
@@ -10,6 +10,7 @@
 
 extern const struct aw_command aw_command_policy_check;
 extern const struct aw_command aw_command_policy_explain;
+extern const struct aw_command aw_command_policy_schema;
 extern const struct aw_command aw_command_policy_show;
 extern const struct aw_command aw_command_trust;
 extern const struct aw_command aw_command_untrust;

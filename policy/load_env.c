@@ -255,7 +255,8 @@ void aw_set_read(struct aw_loader *l, const struct aw_node *value, int argument)
 
 	(void)argument;
 	if (value->kind != AW_NODE_MAP) {
-		aw_report(l, value, "expected a map of names and values");
+		aw_report(l, value,
+			"expected a map of names and values, such as {NAME: value}");
 		return;
 	}
 	if (value->count / 2 > SET_MAX) {

@@ -120,7 +120,13 @@ static const char *take_variable(struct expansion *x, const char *text)
 	size_t prefix = strncmp(name, "env:", 4) == 0 ? 4 : 0;
 	size_t len = name_length(name + prefix);
 
-	if (len == 0 || (braces && name[prefix + len] != '}')) {
+	if (len > 0 && braces && name[prefix + len] != '}') {
+		aw_report(x->l, x->at, "expected '}' behind '${%.*s'",
+			(int)(prefix + len > 64 ? 64 : prefix + len), name);
+		x->wrong = true;
+		return text + strlen(text);
+	}
+	if (len == 0) {
 		aw_report(x->l, x->at,
 			"'$' without the name of a variable; the sign itself is "
 			"written '\\$'");

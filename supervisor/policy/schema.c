@@ -19,6 +19,9 @@ struct schema_options {
 /* Any sign that is no blank, behind a "!". */
 #define ENTRY_PATTERN "^(?!!?[ \\t\\r\\n]*$)"
 
+/* The name of a variable. */
+#define NAME_PATTERN "^[^=!$][^=]*$"
+
 static cJSON *typed(const char *type)
 {
 	cJSON *schema = cJSON_CreateObject();
@@ -73,6 +76,8 @@ static cJSON *value_schema(void)
 
 	value = cJSON_AddObjectToObject(schema, "additionalProperties");
 	cJSON_AddItemToObject(value, "type", any);
+	value = cJSON_AddObjectToObject(schema, "propertyNames");
+	cJSON_AddStringToObject(value, "pattern", NAME_PATTERN);
 	return schema;
 }
 

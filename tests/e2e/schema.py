@@ -34,6 +34,13 @@ for tag, pattern, first in (
     Core.add_implicit_resolver("tag:yaml.org,2002:" + tag, re.compile(pattern), list(first))
 
 
+def as_json(value):
+    """The same with keys that are texts, as JSON has them."""
+    if isinstance(value, dict):
+        return {str(key): as_json(one) for key, one in value.items()}
+    return [as_json(one) for one in value] if isinstance(value, list) else value
+
+
 def errors_of(agentwatch, paths):
     """What `policy check` says, by file."""
     said = subprocess.run(
@@ -50,7 +57,7 @@ def document(path):
     """The document, or None when it is not even YAML."""
     try:
         with open(path, "rb") as file:
-            return [yaml.load(file.read(), Core)]
+            return [as_json(yaml.load(file.read(), Core))]
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError, TypeError):
         return None
 

@@ -3,9 +3,9 @@
  * test_broken.c - every broken policy gets exactly the messages that stand beside it.
  *
  * tests/golden/errors/NAME.yaml is loaded as trusted, untrusted-NAME.yaml as untrusted,
- * system-NAME.yaml as the system's with trusted.yaml of its folder on top; the output
- * of aw_diagnostics_print() must be NAME.txt, which AW_GOLDEN=write writes.  Run from
- * the root of the source tree.
+ * system-NAME.yaml as the system's with over/system-NAME.yaml on top.  The output of
+ * aw_diagnostics_print() must be NAME.txt, which AW_GOLDEN=write writes.  Run from the
+ * root of the source tree.
  */
 #include <dirent.h>
 
@@ -25,7 +25,10 @@ static char *read_all(const char *name)
 
 static void check(const char *name)
 {
-	struct aw_policy_source source = {name, "policy", AW_TRUSTED};
+	char over[300];
+	struct aw_policy_source sources[] = {
+		{name, "policy", AW_TRUSTED}, {over, "policy", AW_TRUSTED}};
+	bool system = strncmp(name, "system-", 7) == 0;
 	struct aw_diagnostics diagnostics;
 	struct aw_policy_variables variables = some_variables;
 	struct aw_policy policy;
@@ -36,10 +39,13 @@ static void check(const char *name)
 	FILE *out;
 
 	if (strncmp(name, "untrusted-", 10) == 0)
-		source.trust = AW_UNTRUSTED;
+		sources[0].trust = AW_UNTRUSTED;
+	if (system)
+		sources[0].trust = AW_SYSTEM;
+	snprintf(over, sizeof(over), "over/%s", name);
 	variables.presets = "../../../data/presets";
-	if (aw_policy_load(&source, 1, &variables, AW_AUDIT, false, &policy,
-		    &diagnostics) == 0)
+	if (aw_policy_load(sources, system ? 2 : 1, &variables, AW_AUDIT, false,
+		    &policy, &diagnostics) == 0)
 		aw_policy_release(&policy);
 	out = open_memstream(&got, &size);
 	if (!out)
@@ -86,6 +92,6 @@ int main(void)
 		free(names[i]);
 	}
 	free(names);
-	ok(count >= 56, "there are %d broken policies", count);
+	ok(count >= 100, "there are %d broken policies", count);
 	return done();
 }

@@ -23,6 +23,7 @@ $(FUZZ): $(T)/fuzz/replay_%: $(T)/fuzz/fuzz_%.o $(T)/fuzz/replay.o $(TEST_LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
 # fuzz-ring etc.: fuzz for FUZZ_SECONDS with libFuzzer
 FUZZ_SECONDS ?= 60
+SEEDS_load := tests/golden/errors examples
 FUZZ_LIB_SRC := $(wildcard policy/*.c)
 $(T)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_LIB_SRC)
 	@mkdir -p $(@D); echo "  FUZZ $@"
@@ -56,7 +57,7 @@ fuzz-replay: $(FUZZ) ## the fuzzers' corpus alone
 	@tests/run.sh $(FUZZ)
 fuzz-%: $(T)/fuzz/fuzz_% ## (fuzz-ring, fuzz-load, ...) fuzz for FUZZ_SECONDS
 	@mkdir -p $(T)/fuzz/found/$*
-	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(T)/fuzz/found/$* tests/fuzz/corpus/$*
+	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(T)/fuzz/found/$* tests/fuzz/corpus/$* $(SEEDS_$*)
 bench: all ## what watching costs, as ratios to the bare command
 	@/usr/bin/python3 tests/bench/bench.py $(ROWS)
 quickstart: ## install what is missing, build, and watch something real

@@ -137,8 +137,13 @@ static int read_text(const char *path, char **ret, struct aw_error *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return aw_fail(err, errno, "%s",
 			errno == ELOOP ? "it is a symbolic link" : strerror(errno));
-	if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0))
-		return aw_fail(err, EPERM, "it is no file of yours");
+	if (!S_ISREG(st.st_mode))
+		return aw_fail(err, EPERM, "it is not a regular file");
+	if (st.st_uid != geteuid() && st.st_uid != 0)
+		return aw_fail(err, EPERM,
+			"it belongs to user %u, not to you; set HOME or XDG_STATE_HOME "
+			"to a folder of your own",
+			(unsigned)st.st_uid);
 	if (st.st_mode & 022)
 		return aw_fail(
 			err, EPERM, "others can write to it; after a look, chmod 600");

@@ -98,6 +98,12 @@ chmod 666 "$records"
 is 125 'records that others can write to are not used' "$(enforced true)"
 said 'nothing is trusted, since the records cannot be used: .*others can write to it' 'with a sentence'
 chmod 600 "$records"
+if is_root; then
+	chown 65534 "$records"
+	is 125 "nor someone else's" "$(enforced true)"
+	said 'trusted.jsonl: it belongs to user 65534, not to you; set HOME' 'with a sentence'
+	chown 0 "$records"
+else skip "someone else's records" 'needs root'; fi
 cp "$records" "$tmp/kept"
 echo '{"workspace":7}' >>"$records"
 is 125 'nor any that make no sense' "$(enforced true)"
@@ -116,6 +122,17 @@ if have jq; then
 	wait $!
 	is 1 'a file that has changed is not trusted at the next reload' $?
 	said 'has changed since it was trusted' 'with a sentence'
+	"$AGENTWATCH" run --mode enforce --quiet --session vanished -- sh -c 'n=0; until [ -e "$0/gone" ] || [ $n = 300 ]; do sleep 0.05; n=$((n+1)); done; touch "$1/y"' \
+		"$ws" "$tmp/out" 2>"$tmp/said" &
+	at_end "kill $!"
+	wait_for 10 "$AGENTWATCH" policy reload vanished
+	mv "$file" "$tmp/real"
+	like 'the old policy stays: the files have mistakes' 'a file that is gone leaves the session as it is' \
+		"$("$AGENTWATCH" policy reload vanished 2>&1)"
+	mv "$tmp/real" "$file"
+	touch "$ws/gone"
+	wait $!
+	said 'error: was trusted on .* is not there any more' 'with a sentence'
 fi
 policy 'runner: exec'
 

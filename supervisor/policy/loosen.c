@@ -62,34 +62,41 @@ static bool has_rule(const struct aw_image *image, const struct aw_rule_about *a
 	return false;
 }
 
-/* Has the list entries that "!" could take out? */
-static bool has_list(const struct aw_image *image, const struct aw_rule_about *about)
+/* Has the list entries of the other sign, with "!" or without? */
+static bool has_others(const struct aw_image *image, const struct aw_rule_about *about)
 {
 	struct aw_rule_about other;
 	struct aw_rule rule;
 
 	for (uint32_t i = 0; aw_image_rule_about(image, i, &other); i++)
-		if (same_list(about, &other) && !other.negated &&
+		if (same_list(about, &other) && other.negated != about->negated &&
 			aw_image_rule(image, i, &rule) && !is_protection(&rule))
 			return true;
 	return false;
 }
 
-/* Is what an admitting rule is about allowed without it, too? */
-static bool is_allowed(const struct comparison *c, const struct aw_rule_about *about)
+/* Is there a `read` entry, below which nothing may be changed? */
+static bool has_read_list(const struct aw_image *image)
+{
+	struct aw_rule_about other;
+
+	for (uint32_t i = 0; aw_image_rule_about(image, i, &other); i++)
+		if (other.section == AW_RULE_FILES && strcmp(other.list, "read") == 0)
+			return true;
+	return false;
+}
+
+/* Is what an admitting entry for files is about, and all below it, allowed anyway? */
+static bool files_allowed(const struct comparison *c, const struct aw_rule_about *about)
 {
 	bool write = strcmp(about->list, "write") == 0;
-	bool listen = strcmp(about->list, "listen") == 0;
 	struct aw_decision d;
 
-	switch (about->section) {
-	case AW_RULE_EXEC:
-		return !c->before.exec;
-	case AW_RULE_NETWORK:
-		return listen ? !c->before.listen : !c->before.connect;
-	case AW_RULE_FILES:
-		break;
-	}
+	if (about->strictest == AW_ASK) /* milder than a default or `read` */
+		return !c->before.files_change && !has_read_list(c->without->image);
+	if (has_others(c->without->image, about) ||
+		(write && has_read_list(c->without->image)))
+		return false;
 	if (!about->literal)
 		return write ? !c->before.files_change : !c->before.files_read;
 	aw_image_decide_path(c->without->image, write ? AW_WRITE : AW_READ, about->path,
@@ -97,11 +104,42 @@ static bool is_allowed(const struct comparison *c, const struct aw_rule_about *a
 	return d.verdict == AW_ALLOW;
 }
 
+static bool is_allowed(const struct comparison *c, const struct aw_rule_about *about)
+{
+	switch (about->section) {
+	case AW_RULE_EXEC:
+		return !c->before.exec;
+	case AW_RULE_NETWORK:
+		return strcmp(about->list, "listen") == 0 ? !c->before.listen
+							  : !c->before.connect;
+	case AW_RULE_FILES:
+		break;
+	}
+	return files_allowed(c, about);
+}
+
 static bool admits(const struct comparison *c, const struct aw_rule_about *about)
 {
-	if (about->strictest == AW_ALLOW)
-		return !about->negated && !is_allowed(c, about);
-	return about->negated && has_list(c->without->image, about);
+	/* what is not for reading alone any more is as the default has it */
+	if (about->section == AW_RULE_FILES && strcmp(about->list, "read") == 0 &&
+		about->negated)
+		return !c->after.files_change && has_others(c->without->image, about);
+	if (about->strictest <= AW_ASK && !about->negated)
+		return !is_allowed(c, about);
+	return about->strictest > AW_ALLOW && about->negated &&
+	       has_others(c->without->image, about);
+}
+
+/*
+ * Is a rule said without the file, too?  A double in a higher layer comes last in its
+ * list, and so behind entries of the other sign that took it back.
+ */
+static bool is_said(const struct comparison *c, const struct aw_rule_about *about,
+	const struct aw_rule *rule)
+{
+	return has_rule(c->without->image, about, rule) &&
+	       (strcmp(rule->layer, "workspace") != 0 ||
+		       !has_others(c->without->image, about));
 }
 
 static const char *section_name(const struct aw_rule_about *about)
@@ -136,8 +174,7 @@ static void compare_added(struct comparison *c)
 
 	for (uint32_t i = 0; aw_image_rule_about(image, i, &about); i++) {
 		if (!aw_image_rule(image, i, &rule) || is_protection(&rule) ||
-			!admits(c, &about) ||
-			has_rule(c->without->image, &about, &rule))
+			!admits(c, &about) || is_said(c, &about, &rule))
 			continue;
 		if (strcmp(rule.layer, "preset") == 0) {
 			if (strcmp(preset, rule.file) != 0)
@@ -241,6 +278,15 @@ static void compare_limits(struct comparison *c)
 				limits[i].after, limits[i].before);
 }
 
+static size_t count_of(char *const *names, size_t count, const char *name)
+{
+	size_t found = 0;
+
+	while (count-- > 0)
+		found += strcmp(names[count], name) == 0;
+	return found;
+}
+
 static bool has_name(char *const *names, size_t count, const char *name)
 {
 	while (count-- > 0)
@@ -278,8 +324,11 @@ static void compare_variables(struct comparison *c)
 		b->environment.unset_count);
 	for (size_t i = 0; i < b->environment.unset_count; i++)
 		if (b->environment.unset[i][0] == '!' &&
-			!has_name(a->environment.unset, a->environment.unset_count,
-				b->environment.unset[i]))
+			count_of(a->environment.unset, a->environment.unset_count,
+				b->environment.unset[i]) <
+				count_of(b->environment.unset,
+					b->environment.unset_count,
+					b->environment.unset[i]))
 			tell(c, "environment.unset: \"%s\"", b->environment.unset[i]);
 	if (!a->environment.inherit_all && b->environment.inherit_all)
 		tell(c, "environment.inherit: all");

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tighten.c - whatever a file that is not trusted says, it only tightens; and
- * nothing that is trusted loosens the system policy.
+ * nothing that is trusted loosens the system policy; and what a trusted file loosens
+ * is told when it is trusted.
  *
  * Random files go through the loader, and the evaluator is asked about random files,
  * programs, addresses and variables, with the untrusted file and without it.
  */
+#include "supervisor/policy/loosen.h"
 #include "tests/unit/policy_judge.h"
 #include "tests/unit/random.h"
 
@@ -377,6 +379,16 @@ static void load_some(struct loaded *l, unsigned which)
 	load(layers, count, AW_AUDIT, &l->policy);
 }
 
+/* The trusted file, and the last one as a workspace's that is trusted. */
+static void load_trusting(struct loaded *l)
+{
+	const struct text_layer layers[] = {
+		{"global", AW_TRUSTED, l->texts[TRUSTED].bytes},
+		{"workspace", AW_TRUSTED, l->texts[UNTRUSTED].bytes}};
+
+	load(layers, 2, AW_AUDIT, &l->policy);
+}
+
 static void make_texts(struct loaded *l)
 {
 	memset(l->texts, 0, sizeof(l->texts));
@@ -460,6 +472,73 @@ static void nothing_loosens_the_system(void)
 	ok(!wrong, "%d trusted files loosen nothing of the system's", ROUNDS / 4);
 }
 
+/* A trusted file of a workspace with little in it. */
+static void say_little(struct text *t)
+{
+	static const struct {
+		const char *section, *list;
+		void (*entry)(struct text *);
+	} kinds[] = {
+		{"filesystem", "read", say_pattern},
+		{"filesystem", "write", say_pattern},
+		{"filesystem", "deny", say_pattern},
+		{"filesystem", "deny_write", say_pattern},
+		{"filesystem", "hide", say_pattern},
+		{"filesystem", "ask", say_pattern},
+		{"exec", "allow", say_program},
+		{"exec", "deny", say_program},
+		{"exec", "ask", say_program},
+		{"network", "allow", say_address},
+		{"network", "deny", say_address},
+		{"network", "listen", say_address},
+		{"environment", "unset", say_name},
+	};
+	unsigned i = roll(sizeof(kinds) / sizeof(*kinds));
+
+	say(t, "%s:\n", kinds[i].section);
+	if (roll(4) == 0 && strcmp(kinds[i].section, "environment") != 0)
+		say(t, "  default: %s\n", roll(2) ? "allow" : "deny");
+	say(t, "  %s: ['%s", kinds[i].list, roll(3) ? "" : "!");
+	kinds[i].entry(t);
+	say(t, "']\n");
+	if (roll(4) == 0)
+		say_limits(t);
+	if (roll(8) == 0)
+		say_mode(t);
+}
+
+/* What `agentwatch trust` tells of a file: where it says nothing there is nothing. */
+static void nothing_is_loosened_untold(void)
+{
+	static struct loaded base, strict;
+	FILE *out = fopen("/dev/null", "w");
+	unsigned silent = 0;
+
+	if (!out)
+		abort();
+	wrong = 0;
+	for (unsigned i = 0; i < ROUNDS / 2 && !wrong; i++) {
+		struct text little = {.len = 0};
+
+		make_texts(&base);
+		memcpy(strict.texts, base.texts, sizeof(base.texts));
+		say_little(&little);
+		strict.texts[UNTRUSTED] = little;
+		load_some(&base, 1u << TRUSTED);
+		load_trusting(&strict);
+		if (!aw_loosened(&base.policy, &strict.policy, out)) {
+			silent++;
+			compare(&base, &strict);
+		}
+		aw_policy_release(&base.policy);
+		aw_policy_release(&strict.policy);
+	}
+	fclose(out);
+	ok(!wrong && silent > ROUNDS / 20,
+		"%u of %d trusted files loosen nothing, as they are said to", silent,
+		ROUNDS / 2);
+}
+
 int main(void)
 {
 	start_dice();
@@ -467,5 +546,6 @@ int main(void)
 	an_untrusted_file_never_loosens();
 	what_an_untrusted_file_denies_is_denied();
 	nothing_loosens_the_system();
+	nothing_is_loosened_untold();
 	return done();
 }

@@ -245,6 +245,33 @@ static void loosening_is_seen(void)
 	}
 }
 
+/* Where the order of entries decides, a double is not what it was. */
+static void doubles_are_seen(void)
+{
+	static const struct {
+		const char *global, *with, *said;
+	} cases[] = {
+		{"filesystem: {default: read-only, write: [/w, '!/w/z']}",
+			"filesystem: {write: [/w]}", "filesystem.write: \"/w\""},
+		{"filesystem: {default: read-only, write: [/w, '!/w/s/z']}",
+			"filesystem: {write: [/w/s]}", "filesystem.write: \"/w/s\""},
+		{"filesystem: {default: allow, read: [/r]}",
+			"filesystem: {write: ['**/x']}", "filesystem.write: \"**/x\""},
+		{"filesystem: {deny: ['!/s/x', /s]}", "filesystem: {deny: ['!/s/x']}",
+			"filesystem.deny: \"!/s/x\""},
+		{"environment: {unset: ['!A', A]}", "environment: {unset: ['!A']}",
+			"environment.unset: \"!A\""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = loosened(cases[i].global, cases[i].with);
+
+		ok(strstr(text, cases[i].said) != NULL, "%s loosens %s", cases[i].with,
+			cases[i].global);
+		free(text);
+	}
+}
+
 static void rules_of_its_own_replace_what_is_built_in(void)
 {
 	char *text = loosened("", "exec: {deny: [sudo]}");
@@ -287,6 +314,7 @@ int main(void)
 	broken_records_are_refused();
 	the_bytes_that_were_judged_count();
 	loosening_is_seen();
+	doubles_are_seen();
 	rules_of_its_own_replace_what_is_built_in();
 	usual_records_are_protected();
 	snprintf(command, sizeof(command), "rm -r %s", scratch);

@@ -94,8 +94,10 @@ static void add_keys(cJSON *schema, const struct aw_key *keys)
 
 		if (keys->flags & AW_KEY_LATER)
 			continue;
-		value = shape_schema(keys->shape);
-		cJSON_AddStringToObject(value, "description", keys->about);
+		/* a row without a shape admits anything; the tests want both */
+		value = keys->shape ? shape_schema(keys->shape) : cJSON_CreateObject();
+		if (keys->about)
+			cJSON_AddStringToObject(value, "description", keys->about);
 		cJSON_AddItemToObject(properties, keys->name, value);
 		if (keys->flags & AW_KEY_REQUIRED)
 			cJSON_AddItemToArray(required, cJSON_CreateString(keys->name));
@@ -170,6 +172,8 @@ static void put_words(const char *const *words)
 
 static void put_value(const struct aw_shape *shape)
 {
+	if (!shape)
+		return;
 	switch (shape->kind) {
 	case AW_SHAPE_WORD:
 		put_words(shape->words);
@@ -200,6 +204,8 @@ static void put_value(const struct aw_shape *shape)
 
 static const struct aw_key *keys_within(const struct aw_shape *shape)
 {
+	if (!shape)
+		return NULL;
 	if (shape->kind == AW_SHAPE_LIST && shape->first)
 		return shape->first->keys;
 	if (shape->kind == AW_SHAPE_EITHER)
@@ -220,7 +226,8 @@ static void put_keys(const char *prefix, const struct aw_key *keys, unsigned inh
 		printf("| `%s` | ", name);
 		put_value(keys->shape);
 		printf(" | %s | %s | %s |\n", flags & AW_KEY_UNTRUSTED ? "yes" : "",
-			flags & AW_KEY_PRESET ? "yes" : "", keys->about);
+			flags & AW_KEY_PRESET ? "yes" : "",
+			keys->about ? keys->about : "");
 		if (!keys_within(keys->shape))
 			continue;
 		snprintf(name, sizeof(name), "%s%s.", prefix, keys->name);
@@ -237,7 +244,7 @@ static void put_later(const struct aw_key *keys)
 			printf("%s`%s`", any ? ", " : "", keys->name);
 			any = true;
 		}
-		if (keys->shape && keys_within(keys->shape))
+		if (keys_within(keys->shape))
 			for (const struct aw_key *k = keys_within(keys->shape); k->name;
 				k++)
 				if (k->flags & AW_KEY_LATER) {

@@ -65,7 +65,7 @@ if [ -w "$built" ] && have make; then
 		"$("$at/bin/agentwatch" policy show --mode enforce --agent claude)"
 	for file in share/man/man1/agentwatch.1 share/man/man1/agentwatch-run.1 share/bash-completion/completions/agentwatch \
 		share/zsh/site-functions/_agentwatch share/fish/vendor_completions.d/agentwatch.fish \
-		share/doc/agentwatch/README.md share/doc/agentwatch/examples/node/policy.yaml; do
+		share/agentwatch/policy.schema.json share/doc/agentwatch/README.md share/doc/agentwatch/examples/node/policy.yaml; do
 		ok "$file is there" test -s "$at/$file"
 	done
 	ok 'make uninstall works' make -s uninstall DESTDIR="$tmp/root" PREFIX=/opt/aw BUILD="$built"

@@ -161,6 +161,7 @@ echo 'nonsense: 1' >>"$file"
 "$AGENTWATCH" trust 2>"$tmp/said" >/dev/null
 is 1 'a policy with mistakes is not trusted' $?
 said "nothing was recorded, since the policy has mistakes" 'with a sentence'
+is 125 'nor does anything start with it' "$(enforced true)"
 "$AGENTWATCH" trust a b 2>"$tmp/said"
 is 2 'two folders are one too many' $?
 printf 'version: 1 # \033[2J\n' >"$file"

@@ -38,10 +38,11 @@ SHIM_OBJ   := $(patsubst %.c,$(BUILD)/shim/%.o,$(SHIM_SRC) $(SHARED_SRC))
 PROG  := $(BUILD)/agentwatch
 ENTER := $(BUILD)/agentwatch-enter
 SHIM  := $(BUILD)/libagentwatch.so
+SCHEMA := $(BUILD)/policy.schema.json
 PRESETS := $(patsubst data/%,$(BUILD)/%,$(wildcard data/presets/*.yaml))
 
 .PHONY: all
-all: $(PROG) $(ENTER) $(SHIM) $(PRESETS) ## build the program, the shim and agentwatch-enter
+all: $(PROG) $(ENTER) $(SHIM) $(PRESETS) $(SCHEMA) ## build the program, the shim and agentwatch-enter
 
 $(PROG): $(call obj,$(PROG_SRC))
 	@echo "  LINK $@"
@@ -53,6 +54,8 @@ $(SHIM): $(SHIM_OBJ)
 	@echo "  LINK $@"
 	$(Q)$(CC) $(LDFLAGS) -shared -nostdlib -Wl,-z,now,-z,noseparate-code,-z,norelro -Wl,-z,noexecstack \
 		-Wl,--exclude-libs,ALL -Wl,-soname,libagentwatch.so -o $@ $^
+$(SCHEMA): $(PROG)
+	$(Q)$(PROG) policy schema >$@.new && mv $@.new $@
 $(PRESETS): $(BUILD)/%: data/%
 	$(Q)install -Dm644 $< $@
 $(BUILD)/shim/%.o: %.c
@@ -69,7 +72,8 @@ TEST_NEEDS  := clang-14 libclang-rt-14-dev clang:clang clang-format-14 clang-tid
 	cppcheck binutils musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu \
 	libc6-dev-i386-cross git jq \
 	strace gdb sqlite3 iproute2 attr groff-base tar python3 python3-venv \
-	libpython3.11-testsuite util-linux procps passwd bsdutils bubblewrap firejail ssh-agent:openssh-client node:nodejs npm:npm go:golang-go
+	libpython3.11-testsuite python3-jsonschema python3-yaml util-linux procps passwd bsdutils bubblewrap \
+	firejail ssh-agent:openssh-client node:nodejs npm:npm go:golang-go
 
 .PHONY: deps deps-build agents
 deps: ## install what build and tests need (apt)
@@ -93,6 +97,7 @@ install: all ## install below PREFIX, in DESTDIR
 	install -Dm755 $(SHIM) $(DESTDIR)$(PREFIX)/lib/agentwatch/libagentwatch.so
 	install -d $(DESTDIR)$(PREFIX)/share/agentwatch/presets
 	install -m644 data/presets/*.yaml $(DESTDIR)$(PREFIX)/share/agentwatch/presets
+	install -m644 $(SCHEMA) $(DESTDIR)$(PREFIX)/share/agentwatch
 	rm -rf $(BUILD)/man && $(PROG) manual --man $(BUILD)/man
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(DOC)
 	install -m644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1

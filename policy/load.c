@@ -74,6 +74,38 @@ static void warn_about_idle_lists(struct aw_loader *l)
 	}
 }
 
+/* Was something in the judged file not believed? */
+static bool was_doubted(const struct aw_loader *l)
+{
+	const struct aw_diagnostics *d = l->diagnostics;
+	size_t i;
+
+	for (i = 0; i < d->count; i++)
+		if (aw_is_judged(l, d->items[i].file) &&
+			strstr(d->items[i].text, "not trusted"))
+			return true;
+	return false;
+}
+
+/* What there is to say about a file whose trust was judged, once the mode is known. */
+static void tell_judgement(struct aw_loader *l)
+{
+	const struct aw_policy_judged *judged = l->variables->judged;
+	const struct aw_policy_source *before = l->source;
+	const struct aw_policy_source source = {
+		judged ? judged->file : NULL, "workspace", AW_UNTRUSTED};
+
+	if (!source.file)
+		return;
+	l->source = &source; /* cppcheck-suppress autoVariables */
+	if (judged->complaint)
+		aw_report_at(l, 1, 1, !judged->fatal || l->policy.mode == AW_AUDIT,
+			"%s", judged->complaint);
+	else if (judged->advice && was_doubted(l))
+		aw_report_at(l, 1, 1, true, "%s", judged->advice);
+	l->source = before;
+}
+
 /* Flags win over files, but not over what the system policy enforces. */
 static void settle_mode(struct aw_loader *l, const struct loading *loading)
 {
@@ -122,6 +154,7 @@ static void read_documents(struct aw_loader *l, const struct loading *loading)
 /* What follows from all files together. */
 static void settle(struct aw_loader *l, const struct loading *loading)
 {
+	tell_judgement(l);
 	aw_log_settle(l);
 	aw_preset_pick(l);
 	aw_implied_settle(l);

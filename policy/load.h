@@ -30,6 +30,19 @@ struct aw_policy_source {
 	enum aw_trust trust;
 };
 
+/*
+ * What is known of a file whose trust was judged before loading.  The bytes that were
+ * judged are those that count: a file that changes in between is not looked at again.
+ */
+struct aw_policy_judged {
+	const char *file;      /* as in its source; it may have none */
+	const char *bytes;     /* what it holds; NULL: the loader reads it */
+	size_t len;	       /* of bytes */
+	const char *complaint; /* what is to be told about it, or NULL */
+	bool fatal;	       /* in enforce the complaint is an error */
+	const char *advice;    /* told when something in it is not trusted, or NULL */
+};
+
 /* Values for $WORKSPACE and friends; NULL means unknown, its use is an error. */
 struct aw_policy_variables {
 	const char *workspace, *home, *user, *tmpdir, *agentwatch_dir;
@@ -45,6 +58,7 @@ struct aw_policy_variables {
 	/* the one where nobody names any; NULL: exec.  wanted: enforce is somebody's
 	 * wish, not a default */
 	const char *(*default_runner)(enum aw_mode mode, bool wanted);
+	const struct aw_policy_judged *judged; /* or NULL */
 };
 
 /* One mistake or warning: "file:line:column: text". */
@@ -232,6 +246,9 @@ struct aw_given {
 /* The last place that gave `key` ("filesystem.default"), or the nth one before it. */
 bool aw_policy_given(const struct aw_policy *policy, const char *key, size_t nth,
 	struct aw_given *ret);
+
+/* The name of the protection that bit i of `unprotected` is about; NULL at the end. */
+const char *aw_protection_name(unsigned i);
 
 /* True when the environment section lets a variable of this name through. */
 bool aw_policy_keeps_variable(const struct aw_policy *policy, const char *name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_diag.c - mistakes and warnings, and guesses at what was meant. */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,8 @@ void aw_report_at(struct aw_loader *l, unsigned line, unsigned column, bool warn
 	va_end(args);
 }
 
-/* Edits between two words: insert, delete, change, or swap two neighbours. */
+/* Edits between two words, whatever their case: insert, delete, change, or swap two
+ * neighbours. */
 static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	unsigned d[WORD_MAX + 1][WORD_MAX + 1], best;
@@ -109,7 +111,9 @@ static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_le
 		d[0][j] = (unsigned)j;
 	for (i = 1; i <= a_len; i++)
 		for (j = 1; j <= b_len; j++) {
-			best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			best = d[i - 1][j - 1] +
+			       (tolower((unsigned char)a[i - 1]) !=
+				       tolower((unsigned char)b[j - 1]));
 			if (d[i - 1][j] + 1 < best)
 				best = d[i - 1][j] + 1;
 			if (d[i][j - 1] + 1 < best)

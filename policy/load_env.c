@@ -95,9 +95,18 @@ static bool too_many(struct aw_loader *l, const struct aw_node *at,
 	return true;
 }
 
+static const char *const inherit_words[] = {"all", "none", NULL};
+
+static const struct aw_shape word_shape = {
+	.kind = AW_SHAPE_WORD, .words = inherit_words};
+static const struct aw_shape names_shape = {
+	.kind = AW_SHAPE_LIST, .entry = "names and patterns"};
+const struct aw_shape aw_inherit_shape = {
+	.kind = AW_SHAPE_EITHER, .first = &word_shape, .second = &names_shape};
+const struct aw_shape aw_settings_shape = {.kind = AW_SHAPE_NAMED};
+
 void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const words[] = {"all", "none", NULL};
 	struct aw_variable_rules *rules = rules_of(l);
 	int word;
 	size_t i;
@@ -116,12 +125,12 @@ void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argum
 		}
 		return;
 	}
-	word = aw_word_read(l, value, words);
+	word = aw_word_read(l, value, inherit_words);
 	if (word < 0)
 		return;
 	aw_variable_names_free(&rules->inherit);
 	rules->some = word != 0;
-	aw_origin_add(l, value, "inherit", words[word]);
+	aw_origin_add(l, value, "inherit", inherit_words[word]);
 }
 
 void aw_unset_add(struct aw_loader *l, const char *name)
@@ -277,7 +286,8 @@ void aw_set_read(struct aw_loader *l, const struct aw_node *value, int argument)
 
 	(void)argument;
 	if (value->kind != AW_NODE_MAP) {
-		aw_report(l, value, "expected a map of names and values");
+		aw_report(l, value,
+			"expected a map of names and values, such as {NAME: value}");
 		return;
 	}
 	if (value->count / 2 > SET_MAX) {

@@ -66,21 +66,31 @@ static void read_side(struct aw_loader *l, const struct aw_node *value, int targ
 	*text = *to ? aw_copy(l, value->text) : NULL;
 }
 
+static const char *const modes[] = {"ro", "rw", NULL};
+
 static void read_mode(struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const words[] = {"ro", "rw", NULL};
 	struct aw_exposing *draft = l->exposing;
 
 	(void)argument;
-	draft->write = aw_word_read(l, value, words) == 1;
+	draft->write = aw_word_read(l, value, modes) == 1;
 }
 
+static const struct aw_shape path_shape = {
+	.kind = AW_SHAPE_TEXT, .entry = "an absolute path"};
+static const struct aw_shape mode_shape = {.kind = AW_SHAPE_WORD, .words = modes};
+
 static const struct aw_key keys[] = {
-	{"source", read_side, 0, 0},
-	{"target", read_side, 1, 0},
-	{"mode", read_mode, 0, 0},
-	{NULL, NULL, 0, 0},
+	{"source", read_side, 0, AW_KEY_REQUIRED, &path_shape, "path on the host"},
+	{"target", read_side, 1, 0, &path_shape,
+		"where a wall shows it; the source when not given"},
+	{"mode", read_mode, 0, 0, &mode_shape,
+		"ro: to read, when not given; rw: to change, too"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+static const struct aw_shape entry_shape = {.kind = AW_SHAPE_MAP, .keys = keys};
+const struct aw_shape aw_exposed_shape = {.kind = AW_SHAPE_LIST, .first = &entry_shape};
 
 /* A later entry for the same target takes the place of the earlier one. */
 static void keep(

@@ -10,6 +10,7 @@
 
 #include "policy/compile.h"
 #include "policy/load.h"
+#include "policy/load_shape.h"
 #include "policy/load_tree.h"
 
 /* Where a value outside the lists came from; the newest comes first. */
@@ -100,20 +101,7 @@ void aw_report_at(struct aw_loader *l, unsigned line, unsigned column, bool warn
 /* The word of words (NULL at the end) that text was probably meant to be, or NULL. */
 const char *aw_nearest(const char *text, const char *const *words);
 
-/* load_keys.c: maps whose keys are known. */
-enum {
-	AW_KEY_UNTRUSTED = 1, /* counts in an untrusted file too */
-	AW_KEY_LATER = 2,     /* not in this version */
-	AW_KEY_PRESET = 4,    /* may stand in a preset */
-	AW_KEY_TOP = 8,	      /* not in an entry of `agents` */
-};
-
-struct aw_key {
-	const char *name;
-	void (*read)(struct aw_loader *l, const struct aw_node *value, int argument);
-	int argument;
-	unsigned flags;
-};
+/* load_keys.c: maps whose keys are known (load_shape.h). */
 
 /* Read a map; section is its name, or NULL for the document.  keys end with no name. */
 void aw_keys_read(struct aw_loader *l, const struct aw_node *map, const char *section,
@@ -128,6 +116,9 @@ bool aw_list_check(struct aw_loader *l, const struct aw_node *value);
 
 /* The value of a map's key, or NULL. */
 const struct aw_node *aw_map_get(const struct aw_node *map, const char *key);
+
+/* load_source.c: was this file read when its trust was judged? */
+bool aw_is_judged(const struct aw_loader *l, const char *file);
 
 /* load_source.c: a file as a tree; false after an error. */
 bool aw_source_read(struct aw_loader *l, struct aw_tree *ret);
@@ -258,8 +249,6 @@ void aw_protections_read(
 	struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_protections_add(
 	struct aw_loader *l, const struct aw_policy_source *sources, size_t count);
-/* The name of protection i, or NULL behind the last one. */
-const char *aw_protection_name(unsigned i);
 
 /* A path, as it stands, that is judged by its keys: see protections.def. */
 void aw_protect_keyed(struct aw_loader *l, const char *path);

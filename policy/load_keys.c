@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_keys.c - maps with known keys, words from a list, lists of texts. */
+#include <stdio.h>
 #include <string.h>
 
 #include "policy/load_internal.h"
@@ -18,20 +19,68 @@ static const char *kind_name(const struct aw_node *node)
 	}
 }
 
-static void unknown_key(struct aw_loader *l, const struct aw_node *key,
-	const char *section, const struct aw_key *keys)
+static bool has_key(const struct aw_key *keys, const char *name)
 {
-	const char *names[KEYS_MAX + 1], *nearest;
+	for (; keys->name; keys++)
+		if (strcmp(keys->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* The one section that has this key, where only one has; NULL otherwise. */
+static const char *home_of(const char *name)
+{
+	const struct aw_key *sections = aw_document_shape.keys;
+	const char *home = NULL;
+
+	for (; sections->name; sections++) {
+		const struct aw_shape *shape = sections->shape;
+
+		if (shape && shape->kind == AW_SHAPE_EITHER)
+			shape = shape->second;
+		if (!shape || shape->kind != AW_SHAPE_MAP ||
+			!has_key(shape->keys, name))
+			continue;
+		if (home)
+			return NULL;
+		home = sections->name;
+	}
+	return home;
+}
+
+/* Where an unknown key would be one, or which key it was meant to be. */
+static void hint_at(
+	char *text, size_t size, const char *name, const struct aw_key *keys)
+{
+	const char *names[KEYS_MAX + 1], *nearest, *home = home_of(name);
 	size_t i;
 
 	for (i = 0; i < KEYS_MAX && keys[i].name; i++)
 		names[i] = keys[i].name;
 	names[i] = NULL;
-	nearest = aw_nearest(key->text, names);
-	aw_report(l, key, "unknown key '%.60s'%s%s%s%s%s%s", key->text,
+	nearest = aw_nearest(name, names);
+	text[0] = '\0';
+	if (strcmp(name, "<<") == 0)
+		snprintf(text, size,
+			": maps are not merged here; an alias stands for a whole "
+			"value");
+	else if (has_key(aw_document_shape.keys, name))
+		snprintf(text, size, "; it belongs at the outermost level");
+	else if (home)
+		snprintf(text, size, "; it belongs in '%s'", home);
+	else if (nearest)
+		snprintf(text, size, "; did you mean '%s'?", nearest);
+}
+
+static void unknown_key(struct aw_loader *l, const struct aw_node *key,
+	const char *section, const struct aw_key *keys)
+{
+	char hint[128];
+
+	hint_at(hint, sizeof(hint), key->text, keys);
+	aw_report(l, key, "unknown key '%.60s'%s%s%s%s", key->text,
 		section ? " in '" : "", section ? section : "", section ? "'" : "",
-		nearest ? "; did you mean '" : "", nearest ? nearest : "",
-		nearest ? "'?" : "");
+		hint);
 }
 
 static void read_key(struct aw_loader *l, const struct aw_key *key,
@@ -117,7 +166,9 @@ int aw_word_read(
 			words[i]);
 	}
 	nearest = aw_nearest(value->text, words);
-	if (nearest)
+	if (!value->text[0])
+		aw_report(l, value, "expected one of %s, not nothing", all);
+	else if (nearest)
 		aw_report(l, value, "'%.60s' is not one of %s; did you mean '%s'?",
 			value->text, all, nearest);
 	else

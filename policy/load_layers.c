@@ -154,11 +154,12 @@ static void read_rules(struct aw_loader *l, const struct aw_node *value, int sec
 }
 
 static const struct aw_key rules_keys[] = {
-	{"filesystem", read_rules, 0, AW_KEY_UNTRUSTED},
-	{"exec", read_rules, 1, AW_KEY_UNTRUSTED},
-	{"network", read_rules, 2, AW_KEY_UNTRUSTED},
-	{"environment", read_rules, 3, AW_KEY_UNTRUSTED},
-	{NULL, NULL, 0, 0},
+	{"filesystem", read_rules, 0, AW_KEY_UNTRUSTED, &aw_files_shape, "as above"},
+	{"exec", read_rules, 1, AW_KEY_UNTRUSTED, &aw_exec_shape, "as above"},
+	{"network", read_rules, 2, AW_KEY_UNTRUSTED, &aw_network_shape, "as above"},
+	{"environment", read_rules, 3, AW_KEY_UNTRUSTED, &aw_environment_shape,
+		"as above"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
 static void read_system_rules(struct aw_loader *l, const struct aw_node *map)
@@ -191,11 +192,17 @@ static void read_apart(struct aw_loader *l, const struct aw_node *map, int trust
 	l->base.rules_named |= trust == AW_SYSTEM;
 }
 
+static const struct aw_shape apart_shape = {.kind = AW_SHAPE_MAP, .keys = rules_keys};
+
 static const struct aw_key intersect_keys[] = {
-	{"system", read_apart, AW_SYSTEM, 0},
-	{"untrusted", read_apart, AW_UNTRUSTED, 0},
-	{NULL, NULL, 0, 0},
+	{"system", read_apart, AW_SYSTEM, 0, &apart_shape, "of the system policy"},
+	{"untrusted", read_apart, AW_UNTRUSTED, 0, &apart_shape,
+		"of files that are not trusted"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+const struct aw_shape aw_intersect_shape = {
+	.kind = AW_SHAPE_MAP, .keys = intersect_keys};
 
 /* Without `replace`, rules of others would stand among these and could loosen them. */
 static void read_intersect(

@@ -155,15 +155,45 @@ static void read_cpus(struct aw_loader *l, const struct aw_node *value, int argu
 	keep_origin(l, value, "cpus", cpus);
 }
 
+static const struct aw_shape size_shape = {.kind = AW_SHAPE_AMOUNT,
+	.pattern = "^[0-9]{1,19}(\\.[0-9]{1,9})?[kKmMgGtT]?$",
+	.least = 1,
+	.most = 1e18,
+	.entry = "bytes, or with k, m, g, t"};
+static const struct aw_shape time_shape = {.kind = AW_SHAPE_AMOUNT,
+	.pattern = "^[0-9]{1,19}(\\.[0-9]{1,9})?[sSmMhHdD]?$",
+	.least = 1,
+	.most = 1e18,
+	.entry = "seconds, or with s, m, h, d"};
+static const struct aw_shape count_shape = {.kind = AW_SHAPE_AMOUNT,
+	.pattern = "^[0-9]{1,19}$",
+	.least = 1,
+	.most = 1e18,
+	.whole = true,
+	.entry = "a number"};
+static const struct aw_shape cpus_shape = {.kind = AW_SHAPE_AMOUNT,
+	.pattern = "^[0-9]{1,19}(\\.[0-9]{1,9})?$",
+	.least = 0.01,
+	.most = 1e6,
+	.entry = "a number, perhaps with a fraction"};
+
 static const struct aw_key keys[] = {
-	{"memory", read_limit, FIELD_MEMORY, AW_KEY_UNTRUSTED},
-	{"cpus", read_cpus, 0, AW_KEY_UNTRUSTED},
-	{"processes", read_limit, FIELD_PROCESSES, AW_KEY_UNTRUSTED},
-	{"time", read_limit, FIELD_TIME, AW_KEY_UNTRUSTED},
-	{"open_files", read_limit, FIELD_FILES, AW_KEY_UNTRUSTED},
-	{"file_size", read_limit, FIELD_FILE_SIZE, AW_KEY_UNTRUSTED},
-	{NULL, NULL, 0, 0},
+	{"memory", read_limit, FIELD_MEMORY, AW_KEY_UNTRUSTED, &size_shape,
+		"memory of all processes together"},
+	{"cpus", read_cpus, 0, AW_KEY_UNTRUSTED, &cpus_shape,
+		"processors that all processes together may use"},
+	{"processes", read_limit, FIELD_PROCESSES, AW_KEY_UNTRUSTED, &count_shape,
+		"processes at the same time"},
+	{"time", read_limit, FIELD_TIME, AW_KEY_UNTRUSTED, &time_shape,
+		"time from the start, after which all is ended"},
+	{"open_files", read_limit, FIELD_FILES, AW_KEY_UNTRUSTED, &count_shape,
+		"open files of each process"},
+	{"file_size", read_limit, FIELD_FILE_SIZE, AW_KEY_UNTRUSTED, &size_shape,
+		"size of each file that is written"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+const struct aw_shape aw_limits_shape = {.kind = AW_SHAPE_MAP, .keys = keys};
 
 void aw_limits_read(struct aw_loader *l, const struct aw_node *value, int argument)
 {

@@ -119,6 +119,14 @@ static void read_address(
 		*slash = '\0';
 		prefix_text = slash + 1;
 	}
+	if (inet_pton(family, text, bytes) != 1 &&
+		text[strspn(text, "0123456789")] == '\0') {
+		aw_report(i->l, i->at,
+			"'%.60s' is not an address; a port of any host is written "
+			"'*:%.60s'",
+			text, text);
+		return;
+	}
 	if (inet_pton(family, text, bytes) != 1) {
 		aw_report(i->l, i->at, "'%.60s' is not an address", text);
 		return;
@@ -195,11 +203,15 @@ static void read_name(struct item *i, char *name)
 		name += 2;
 	if (strchr(name, '*')) {
 		aw_report(i->l, i->at,
-			"'*' in a host name is either all of it or '*.' at its start");
+			"'*' in a host name is either all of it or '*.' at its start; "
+			"a network is written such as 10.0.0.0/8");
 		return;
 	}
 	if (!good_name(name)) {
-		aw_report(i->l, i->at, "'%.100s' is not a host name or address", name);
+		aw_report(i->l, i->at, "'%.100s' is not a host name or address%s", name,
+			strchr(name, '/') && !(name[0] >= '0' && name[0] <= '9')
+				? "; write it without a path"
+				: "");
 		return;
 	}
 	add_net(i, below ? AW_NET_BELOW : AW_NET_HOST, 0, name, strlen(name));

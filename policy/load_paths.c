@@ -35,6 +35,15 @@ static void not_absolute(
 {
 	while (strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0)
 		text = strchr(text, '/') + 1;
+	if (text[0] == '!') {
+		aw_report(l, at, "more than one '!' in front of '%.100s'", text + 1);
+		return;
+	}
+	if (strncmp(text, "**", 2) == 0) {
+		aw_report(l, at, "'%.100s' is not absolute; did you mean '**/*%.100s'?",
+			text, text + 2);
+		return;
+	}
 	aw_report(l, at,
 		"'%.100s' is not absolute; did you mean '**/%.100s' or "
 		"'$WORKSPACE/%.100s'?",

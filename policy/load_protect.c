@@ -11,7 +11,7 @@
 #define FILE_NAME "protections"
 
 enum protection {
-#define AW_PROTECTION(id, name) id,
+#define AW_PROTECTION(id, name, about) id,
 #define AW_PROTECT(id, list, text)
 #include "policy/protections.def"
 	PROTECTIONS
@@ -22,7 +22,7 @@ static const struct {
 	enum aw_list list;
 	const char *text;
 } rows[] = {
-#define AW_PROTECTION(id, name)
+#define AW_PROTECTION(id, name, about)
 #define AW_PROTECT(id, list, text) {id, AW_LIST_##list, text},
 #include "policy/protections.def"
 };
@@ -39,6 +39,8 @@ struct protector {
 	struct aw_loader *l;
 	struct bases homes, configs, runtimes;
 };
+
+static const char *const on_off[] = {"on", "off", NULL};
 
 /* A preset stands below the files: what one of them says holds, wherever it stands. */
 static bool file_has_said(
@@ -60,8 +62,7 @@ static bool file_has_said(
 
 static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
 {
-	static const char *const words[] = {"on", "off", NULL};
-	int off = aw_word_read(l, value, words);
+	int off = aw_word_read(l, value, on_off);
 	char key[64];
 
 	if (off < 0 || file_has_said(l, value, i, off))
@@ -77,15 +78,22 @@ static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
 		l->protected = (l->protected & ~(1u << i)) | (off ? 0 : 1u << i);
 	l->unprotected = (l->unprotected & ~(1u << i)) | (off ? 1u << i : 0);
 	snprintf(key, sizeof(key), "protections.%s", aw_protection_name((unsigned)i));
-	aw_origin_add(l, value, key, words[off]);
+	aw_origin_add(l, value, key, on_off[off]);
 }
 
+static const struct aw_shape switch_shape = {.kind = AW_SHAPE_WORD, .words = on_off};
+
 static const struct aw_key keys[] = {
-#define AW_PROTECTION(id, name) {name, switch_one, id, AW_KEY_PRESET},
+#define AW_PROTECTION(id, name, about)                                                 \
+	{name, switch_one, id, AW_KEY_PRESET, &switch_shape, about},
 #define AW_PROTECT(id, list, text)
 #include "policy/protections.def"
-	{NULL, NULL, 0, 0},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+static const struct aw_shape map_shape = {.kind = AW_SHAPE_MAP, .keys = keys};
+const struct aw_shape aw_protections_shape = {
+	.kind = AW_SHAPE_EITHER, .first = &switch_shape, .second = &map_shape};
 
 const char *aw_protection_name(unsigned i)
 {
@@ -94,7 +102,6 @@ const char *aw_protection_name(unsigned i)
 
 void aw_protections_read(struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const words[] = {"on", "off", NULL};
 	int i;
 
 	(void)argument;
@@ -102,7 +109,7 @@ void aw_protections_read(struct aw_loader *l, const struct aw_node *value, int a
 		aw_keys_read(l, value, "protections", keys);
 		return;
 	}
-	if (aw_word_read(l, value, words) < 0)
+	if (aw_word_read(l, value, on_off) < 0)
 		return;
 	for (i = 0; i < PROTECTIONS; i++)
 		switch_one(l, value, i);
@@ -204,6 +211,8 @@ static void add_row(struct protector *p, size_t row)
 	const struct bases *bases = NULL;
 	size_t i;
 
+	if (p->l->unprotected & (1u << rows[row].protection))
+		return;
 	if (strncmp(text, unix_prefix, 5) == 0) {
 		prefix = unix_prefix;
 		text += 5;
@@ -307,21 +316,30 @@ static void add_files(
 	}
 }
 
-/* Where a policy would be looked for without the variables of this session. */
-static void add_config_folders(struct aw_loader *l, const struct protector *p)
+/* A folder of ours as it is called without the variables of this session. */
+static void add_usual(
+	struct aw_loader *l, const char *base, const char *below, const char *now)
+{
+	char *folder = NULL;
+
+	if (asprintf(&folder, "%s%s", base, below) < 0)
+		l->failed = true;
+	else if (!now || strcmp(folder, now) != 0)
+		add_own(l, folder, false);
+	free(folder);
+}
+
+/* Where policies and records of trust would be looked for by others. */
+static void add_usual_folders(struct aw_loader *l, const struct protector *p)
 {
 	size_t i;
 
-	for (i = 0; i < p->configs.count; i++) {
-		char *folder = NULL;
-
-		if (asprintf(&folder, "%s/agentwatch", p->configs.paths[i]) < 0)
-			l->failed = true;
-		else if (!l->variables->agentwatch_dir ||
-			 strcmp(folder, l->variables->agentwatch_dir) != 0)
-			add_own(l, folder, false);
-		free(folder);
-	}
+	for (i = 0; i < p->configs.count; i++)
+		add_usual(l, p->configs.paths[i], "/agentwatch",
+			l->variables->agentwatch_dir);
+	for (i = 0; i < p->homes.count; i++)
+		add_usual(l, p->homes.paths[i], "/.local/state/agentwatch",
+			l->variables->state_dir);
 }
 
 void aw_protections_add(
@@ -343,7 +361,7 @@ void aw_protections_add(
 	for (i = 0; i < ROWS; i++)
 		add_row(&p, i);
 	add_git_configs(l, &p);
-	add_config_folders(l, &p);
+	add_usual_folders(l, &p);
 	add_own(l, v->agentwatch_dir, false);
 	add_own(l, v->state_dir, false);
 	add_own(l, v->runtime_dir, true);

@@ -84,12 +84,19 @@ static void read_limit(struct aw_loader *l, const struct aw_node *value, int cpu
 	aw_limit_read(l, value, cpus ? "cpus" : "memory");
 }
 
+static const struct aw_shape amount_shape = {.kind = AW_SHAPE_AMOUNT,
+	.pattern = "^[0-9.]+[kKmMgGtT]?[bB]?$",
+	.entry = "amount"};
+
 static const struct aw_key docker_keys[] = {
-	{"image", NULL, 0, AW_KEY_LATER},
-	{"memory_limit", read_limit, 0, AW_KEY_UNTRUSTED},
-	{"cpu_limit", read_limit, 1, AW_KEY_UNTRUSTED},
-	{NULL, NULL, 0, 0},
+	{"image", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"memory_limit", read_limit, 0, AW_KEY_UNTRUSTED, &amount_shape,
+		"limits.memory"},
+	{"cpu_limit", read_limit, 1, AW_KEY_UNTRUSTED, &amount_shape, "limits.cpus"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+static const struct aw_shape docker_shape = {.kind = AW_SHAPE_MAP, .keys = docker_keys};
 
 static void read_docker(struct aw_loader *l, const struct aw_node *value, int argument)
 {
@@ -108,21 +115,30 @@ static void read_section(struct aw_loader *l, const struct aw_node *value, int s
 }
 
 static const struct aw_key keys[] = {
-	{"filesystem", read_section, 0, AW_KEY_UNTRUSTED},
-	{"exec", read_section, 1, AW_KEY_UNTRUSTED},
-	{"network", read_section, 2, AW_KEY_UNTRUSTED},
-	{"environment", read_section, 3, AW_KEY_UNTRUSTED},
-	{"limits", read_section, 4, AW_KEY_UNTRUSTED},
-	{"container", NULL, 0, AW_KEY_LATER},
-	{"user", NULL, 0, AW_KEY_LATER},
-	{"allow_networking", check_bool, 0, AW_KEY_UNTRUSTED},
-	{"allow_read_folders", read_folders, AW_LIST_READ, AW_KEY_UNTRUSTED},
-	{"allow_write_folders", read_folders, AW_LIST_WRITE, AW_KEY_UNTRUSTED},
-	{"deny_folders", read_folders, AW_LIST_DENY, AW_KEY_UNTRUSTED},
-	{"merge_with_defaults", check_bool, 0, AW_KEY_UNTRUSTED},
-	{"docker", read_docker, 0, AW_KEY_UNTRUSTED},
-	{NULL, NULL, 0, 0},
+	{"filesystem", read_section, 0, AW_KEY_UNTRUSTED, &aw_files_shape, "as above"},
+	{"exec", read_section, 1, AW_KEY_UNTRUSTED, &aw_exec_shape, "as above"},
+	{"network", read_section, 2, AW_KEY_UNTRUSTED, &aw_network_shape, "as above"},
+	{"environment", read_section, 3, AW_KEY_UNTRUSTED, &aw_environment_shape,
+		"as above"},
+	{"limits", read_section, 4, AW_KEY_UNTRUSTED, &aw_limits_shape, "as above"},
+	{"container", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"user", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"allow_networking", check_bool, 0, AW_KEY_UNTRUSTED, &aw_switch_shape,
+		"network.default, in one word"},
+	{"allow_read_folders", read_folders, AW_LIST_READ, AW_KEY_UNTRUSTED,
+		&aw_paths_shape, "filesystem.read"},
+	{"allow_write_folders", read_folders, AW_LIST_WRITE, AW_KEY_UNTRUSTED,
+		&aw_paths_shape, "filesystem.write"},
+	{"deny_folders", read_folders, AW_LIST_DENY, AW_KEY_UNTRUSTED, &aw_paths_shape,
+		"filesystem.deny"},
+	{"merge_with_defaults", check_bool, 0, AW_KEY_UNTRUSTED, &aw_switch_shape,
+		"false: merge_strategy: replace"},
+	{"docker", read_docker, 0, AW_KEY_UNTRUSTED, &docker_shape,
+		"limits of a container"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+static const struct aw_shape restrictions_shape = {.kind = AW_SHAPE_MAP, .keys = keys};
 
 void aw_restrictions_read(struct aw_loader *l, const struct aw_node *map)
 {
@@ -162,13 +178,17 @@ void aw_implied_settle(struct aw_loader *l)
 
 /* --- one section --- */
 
+static const char *const strategies[] = {"extend", "replace", NULL};
+static const struct aw_shape strategy_shape = {
+	.kind = AW_SHAPE_WORD, .words = strategies};
+static const struct aw_shape type_shape = {
+	.kind = AW_SHAPE_WORD, .words = aw_runner_words};
+
 static void read_strategy(
 	struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const words[] = {"extend", "replace", NULL};
-
 	(void)argument;
-	aw_word_read(l, value, words);
+	aw_word_read(l, value, strategies);
 }
 
 static void read_restrictions(
@@ -185,11 +205,18 @@ static void read_type(struct aw_loader *l, const struct aw_node *value, int argu
 }
 
 static const struct aw_key section_keys[] = {
-	{"type", read_type, 0, AW_KEY_UNTRUSTED},
-	{"restrictions", read_restrictions, 0, AW_KEY_UNTRUSTED},
-	{"merge_strategy", read_strategy, 0, AW_KEY_UNTRUSTED},
-	{NULL, NULL, 0, 0},
+	{"type", read_type, 0, AW_KEY_UNTRUSTED, &type_shape, "the runner, once more"},
+	{"restrictions", read_restrictions, 0, AW_KEY_UNTRUSTED, &restrictions_shape,
+		"the rules"},
+	{"merge_strategy", read_strategy, 0, AW_KEY_UNTRUSTED, &strategy_shape,
+		"on the layers below, or in their place"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+static const struct aw_shape section_shape = {
+	.kind = AW_SHAPE_MAP, .keys = section_keys};
+const struct aw_shape aw_runners_shape = {
+	.kind = AW_SHAPE_NAMED, .words = aw_runner_words, .first = &section_shape};
 
 static bool says(const struct aw_node *node, const char *word)
 {

@@ -13,7 +13,39 @@ static const char *const engines[] = {"auto", "hybrid", "kernel", "preload", NUL
 static const char *const verdicts[] = {"local", "ask", NULL};
 static const char *const missing[] = {"fail", "exec", NULL};
 static const char *const strengths[] = {"kernel", "supervisor", NULL};
-static const char *const bools[] = {"false", "true", NULL};
+
+static const char *const modes[] = {"audit", "enforce", NULL};
+static const char *const file_words[] = {"allow", "read-only", "deny", NULL};
+static const char *const words[] = {"allow", "deny", NULL};
+static const char *const switch_words[] = {"false", "true", NULL};
+
+static const struct aw_shape version_shape = {.kind = AW_SHAPE_AMOUNT,
+	.pattern = "^1$",
+	.least = 1,
+	.most = 1,
+	.whole = true,
+	.entry = "1"};
+static const struct aw_shape mode_shape = {.kind = AW_SHAPE_WORD, .words = modes};
+static const struct aw_shape runner_shape = {
+	.kind = AW_SHAPE_WORD, .words = aw_runner_words};
+static const struct aw_shape engine_shape = {.kind = AW_SHAPE_WORD, .words = engines};
+static const struct aw_shape verdicts_shape = {
+	.kind = AW_SHAPE_WORD, .words = verdicts};
+static const struct aw_shape missing_shape = {.kind = AW_SHAPE_WORD, .words = missing};
+static const struct aw_shape file_default_shape = {
+	.kind = AW_SHAPE_WORD, .words = file_words};
+static const struct aw_shape default_shape = {.kind = AW_SHAPE_WORD, .words = words};
+const struct aw_shape aw_switch_shape = {.kind = AW_SHAPE_SWITCH};
+const struct aw_shape aw_paths_shape = {
+	.kind = AW_SHAPE_LIST, .entry = "path patterns"};
+static const struct aw_shape programs_shape = {
+	.kind = AW_SHAPE_LIST, .entry = "path patterns, names, or names and arguments"};
+static const struct aw_shape addresses_shape = {
+	.kind = AW_SHAPE_LIST, .entry = "hosts, addresses, networks, unix:PATH"};
+static const struct aw_shape names_shape = {
+	.kind = AW_SHAPE_LIST, .entry = "names and patterns"};
+static const struct aw_shape presets_shape = {
+	.kind = AW_SHAPE_LIST, .entry = "names of presets"};
 
 static const struct {
 	const char *key;
@@ -29,8 +61,8 @@ static const struct {
 		offsetof(struct aw_policy, on_missing_runner)},
 	[AW_FIELD_REQUIRE] = {"require", strengths,
 		offsetof(struct aw_policy, require)},
-	[AW_FIELD_QUIET] = {"quiet", bools, offsetof(struct aw_policy, quiet)},
-	[AW_FIELD_KEEP] = {"keep_descendants", bools,
+	[AW_FIELD_QUIET] = {"quiet", switch_words, offsetof(struct aw_policy, quiet)},
+	[AW_FIELD_KEEP] = {"keep_descendants", switch_words,
 		offsetof(struct aw_policy, keep_descendants)},
 	[AW_FIELD_LOG] = {"log", NULL, offsetof(struct aw_policy, log_text)},
 };
@@ -68,7 +100,6 @@ static void read_version(struct aw_loader *l, const struct aw_node *value, int a
  */
 static void read_mode(struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const modes[] = {"audit", "enforce", NULL};
 	int mode = aw_word_read(l, value, modes);
 
 	(void)argument;
@@ -160,8 +191,6 @@ static void read_field(struct aw_loader *l, const struct aw_node *value, int fie
 
 static void read_default(struct aw_loader *l, const struct aw_node *value, int rules)
 {
-	static const char *const file_words[] = {"allow", "read-only", "deny", NULL};
-	static const char *const words[] = {"allow", "deny", NULL};
 	static const char *const keys[] = {
 		"filesystem.default", "exec.default", "network.default"};
 	struct aw_image_stratum *stratum = &l->draft.strata[l->stratum];
@@ -187,41 +216,59 @@ static void read_default(struct aw_loader *l, const struct aw_node *value, int r
 enum { ANYWHERE = AW_KEY_UNTRUSTED | AW_KEY_PRESET };
 
 static const struct aw_key file_keys[] = {
-	{"default", read_default, RULES_FILES, AW_KEY_UNTRUSTED},
-	{"read", aw_path_list_read, AW_LIST_READ, ANYWHERE},
-	{"write", aw_path_list_read, AW_LIST_WRITE, ANYWHERE},
-	{"deny", aw_path_list_read, AW_LIST_DENY, ANYWHERE},
-	{"deny_write", aw_path_list_read, AW_LIST_DENY_WRITE, ANYWHERE},
-	{"hide", aw_path_list_read, AW_LIST_HIDE, ANYWHERE},
-	{"ask", aw_path_list_read, AW_LIST_ASK, ANYWHERE},
-	{"expose", aw_expose_read, 0, 0},
-	{NULL, NULL, 0, 0},
+	{"default", read_default, RULES_FILES, AW_KEY_UNTRUSTED, &file_default_shape,
+		"what holds where no list says anything; allow when not given"},
+	{"read", aw_path_list_read, AW_LIST_READ, ANYWHERE, &aw_paths_shape,
+		"may be read; changing it is denied unless write has it too"},
+	{"write", aw_path_list_read, AW_LIST_WRITE, ANYWHERE, &aw_paths_shape,
+		"may be read and changed"},
+	{"deny", aw_path_list_read, AW_LIST_DENY, ANYWHERE, &aw_paths_shape,
+		"may be neither read nor changed"},
+	{"deny_write", aw_path_list_read, AW_LIST_DENY_WRITE, ANYWHERE, &aw_paths_shape,
+		"may not be changed"},
+	{"hide", aw_path_list_read, AW_LIST_HIDE, ANYWHERE, &aw_paths_shape,
+		"as if it were not there"},
+	{"ask", aw_path_list_read, AW_LIST_ASK, ANYWHERE, &aw_paths_shape,
+		"a human is asked"},
+	{"expose", aw_expose_read, 0, 0, &aw_exposed_shape,
+		"paths of the host that a wall shows, perhaps elsewhere"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
 static const struct aw_key exec_keys[] = {
-	{"default", read_default, RULES_EXEC, AW_KEY_UNTRUSTED},
-	{"allow", aw_exec_list_read, AW_LIST_EXEC_ALLOW, ANYWHERE},
-	{"deny", aw_exec_list_read, AW_LIST_EXEC_DENY, ANYWHERE},
-	{"ask", aw_exec_list_read, AW_LIST_EXEC_ASK, ANYWHERE},
-	{NULL, NULL, 0, 0},
+	{"default", read_default, RULES_EXEC, AW_KEY_UNTRUSTED, &default_shape,
+		"what holds where no list says anything; allow when not given"},
+	{"allow", aw_exec_list_read, AW_LIST_EXEC_ALLOW, ANYWHERE, &programs_shape,
+		"may be run"},
+	{"deny", aw_exec_list_read, AW_LIST_EXEC_DENY, ANYWHERE, &programs_shape,
+		"may not be run"},
+	{"ask", aw_exec_list_read, AW_LIST_EXEC_ASK, ANYWHERE, &programs_shape,
+		"a human is asked"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
 static const struct aw_key network_keys[] = {
-	{"default", read_default, RULES_NETWORK, AW_KEY_UNTRUSTED},
-	{"allow", aw_net_list_read, AW_LIST_NET_ALLOW, ANYWHERE},
-	{"deny", aw_net_list_read, AW_LIST_NET_DENY, ANYWHERE},
-	{"ask", aw_net_list_read, AW_LIST_NET_ASK, ANYWHERE},
-	{"listen", aw_net_list_read, AW_LIST_NET_LISTEN, ANYWHERE},
-	{"container", NULL, 0, AW_KEY_LATER},
-	{"verify_tls", NULL, 0, AW_KEY_LATER},
-	{"forward", NULL, 0, AW_KEY_LATER},
-	{NULL, NULL, 0, 0},
+	{"default", read_default, RULES_NETWORK, AW_KEY_UNTRUSTED, &default_shape,
+		"what holds where no list says anything; allow when not given"},
+	{"allow", aw_net_list_read, AW_LIST_NET_ALLOW, ANYWHERE, &addresses_shape,
+		"may be connected and sent to"},
+	{"deny", aw_net_list_read, AW_LIST_NET_DENY, ANYWHERE, &addresses_shape,
+		"may be neither connected nor sent to, nor looked up when a name for "
+		"all ports"},
+	{"ask", aw_net_list_read, AW_LIST_NET_ASK, ANYWHERE, &addresses_shape,
+		"a human is asked"},
+	{"listen", aw_net_list_read, AW_LIST_NET_LISTEN, ANYWHERE, &addresses_shape,
+		"may be listened on, and nothing else; an empty list forbids it"},
+	{"container", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"verify_tls", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"forward", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
 static void read_redirect_home(
 	struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	int word = aw_word_read(l, value, bools);
+	int word = aw_word_read(l, value, switch_words);
 
 	(void)argument;
 	if (word < 0)
@@ -233,15 +280,20 @@ static void read_redirect_home(
 		return;
 	}
 	l->policy.redirect_home = word;
-	aw_origin_add(l, value, "redirect_home", bools[word]);
+	aw_origin_add(l, value, "redirect_home", switch_words[word]);
 }
 
 static const struct aw_key environment_keys[] = {
-	{"inherit", aw_inherit_read, 0, 0},
-	{"unset", aw_unset_read, 0, ANYWHERE},
-	{"set", aw_set_read, 0, 0},
-	{"redirect_home", read_redirect_home, 0, 0},
-	{NULL, NULL, 0, 0},
+	{"inherit", aw_inherit_read, 0, 0, &aw_inherit_shape,
+		"variables that the command gets; all when not given"},
+	{"unset", aw_unset_read, 0, ANYWHERE, &names_shape,
+		"variables that it does not get; stronger than inherit, !NAME lets one "
+		"through"},
+	{"set", aw_set_read, 0, 0, &aw_settings_shape,
+		"variables with values of their own"},
+	{"redirect_home", read_redirect_home, 0, 0, &aw_switch_shape,
+		"true: a wall gives the command a home of the session's own"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
 static void read_rules(struct aw_loader *l, const struct aw_node *value, int rules)
@@ -267,6 +319,12 @@ static void read_environment(
 	aw_keys_read(l, value, "environment", environment_keys);
 }
 
+const struct aw_shape aw_files_shape = {.kind = AW_SHAPE_MAP, .keys = file_keys};
+const struct aw_shape aw_exec_shape = {.kind = AW_SHAPE_MAP, .keys = exec_keys};
+const struct aw_shape aw_network_shape = {.kind = AW_SHAPE_MAP, .keys = network_keys};
+const struct aw_shape aw_environment_shape = {
+	.kind = AW_SHAPE_MAP, .keys = environment_keys};
+
 void aw_section_read(struct aw_loader *l, const struct aw_node *value, const char *name)
 {
 	static const struct {
@@ -287,34 +345,67 @@ void aw_section_read(struct aw_loader *l, const struct aw_node *value, const cha
 			sections[i].read(l, value, sections[i].argument);
 }
 
+static const char *const merge_words[] = {"extend", "replace", NULL};
+static const struct aw_shape merge_shape = {
+	.kind = AW_SHAPE_WORD, .words = merge_words};
+static const struct aw_shape require_shape = {
+	.kind = AW_SHAPE_WORD, .words = strengths};
+static const struct aw_shape log_shape = {
+	.kind = AW_SHAPE_TEXT, .entry = "a path, `-` or `none`"};
+static const struct aw_shape agents_shape = {.kind = AW_SHAPE_ENTRIES};
+
 const struct aw_key aw_document_keys[] = {
-	{"version", read_version, 0, ANYWHERE | AW_KEY_TOP},
-	{"mode", read_mode, 0, AW_KEY_UNTRUSTED},
-	{"runner", read_field, AW_FIELD_RUNNER, 0},
-	{"engine", read_field, AW_FIELD_ENGINE, 0},
-	{"verdicts", read_field, AW_FIELD_VERDICTS, 0},
-	{"on_missing_runner", read_field, AW_FIELD_MISSING, 0},
-	{"require", read_field, AW_FIELD_REQUIRE, 0},
-	{"quiet", read_field, AW_FIELD_QUIET, 0},
-	{"keep_descendants", read_field, AW_FIELD_KEEP, 0},
-	{"log", read_field, AW_FIELD_LOG, 0},
-	{"filesystem", read_rules, RULES_FILES, ANYWHERE},
-	{"exec", read_rules, RULES_EXEC, ANYWHERE},
-	{"network", read_rules, RULES_NETWORK, ANYWHERE},
-	{"environment", read_environment, 0, ANYWHERE},
-	{"merge", aw_merge_read, 0, 0},
-	{"preset", aw_preset_read, 0, AW_KEY_PRESET},
-	{"limits", aw_limits_read, 0, AW_KEY_UNTRUSTED},
-	{"container", NULL, 0, AW_KEY_LATER},
-	{"user", NULL, 0, AW_KEY_LATER},
-	{"host_commands", NULL, 0, AW_KEY_LATER},
-	{"profiles", NULL, 0, AW_KEY_LATER},
-	{"hooks", NULL, 0, AW_KEY_LATER},
-	{"restricted_runners", aw_runners_read, 0, AW_KEY_UNTRUSTED},
-	{"restricted_runner", NULL, 0, AW_KEY_LATER},
-	{"protections", aw_protections_read, 0, AW_KEY_PRESET},
-	{"tests", aw_tests_read, 0, ANYWHERE},
-	{"agents", aw_agents_read, 0, AW_KEY_TOP},
-	{"intersect", aw_intersect_read, 0, AW_KEY_TOP},
-	{NULL, NULL, 0, 0},
+	{"version", read_version, 0, ANYWHERE | AW_KEY_TOP | AW_KEY_REQUIRED,
+		&version_shape, "the version of the policy language"},
+	{"mode", read_mode, 0, AW_KEY_UNTRUSTED, &mode_shape,
+		"audit: watch and log what would be denied; enforce: deny it"},
+	{"runner", read_field, AW_FIELD_RUNNER, 0, &runner_shape,
+		"the wall around the command"},
+	{"engine", read_field, AW_FIELD_ENGINE, 0, &engine_shape, "how calls are seen"},
+	{"verdicts", read_field, AW_FIELD_VERDICTS, 0, &verdicts_shape,
+		"local: decided in the watched process; ask: every call waits for the "
+		"supervisor"},
+	{"on_missing_runner", read_field, AW_FIELD_MISSING, 0, &missing_shape,
+		"when the wall cannot be built: do not start, or go on with exec and "
+		"say so"},
+	{"require", read_field, AW_FIELD_REQUIRE, 0, &require_shape,
+		"do not start while a rule is held by less"},
+	{"quiet", read_field, AW_FIELD_QUIET, 0, &aw_switch_shape,
+		"no lines on stderr of a run that goes well"},
+	{"keep_descendants", read_field, AW_FIELD_KEEP, 0, &aw_switch_shape,
+		"what the command has started may outlive it"},
+	{"log", read_field, AW_FIELD_LOG, 0, &log_shape, "where events go"},
+	{"filesystem", read_rules, RULES_FILES, ANYWHERE, &aw_files_shape,
+		"what may be read and changed"},
+	{"exec", read_rules, RULES_EXEC, ANYWHERE, &aw_exec_shape, "what may be run"},
+	{"network", read_rules, RULES_NETWORK, ANYWHERE, &aw_network_shape,
+		"what may be connected to and listened on"},
+	{"environment", read_environment, 0, ANYWHERE, &aw_environment_shape,
+		"which variables the command sees"},
+	{"merge", aw_merge_read, 0, 0, &merge_shape,
+		"on the layers below, or in their place"},
+	{"preset", aw_preset_read, 0, AW_KEY_PRESET, &presets_shape,
+		"rules that ship with agentwatch, below those of all files"},
+	{"limits", aw_limits_read, 0, AW_KEY_UNTRUSTED, &aw_limits_shape,
+		"how much the command and its descendants may use"},
+	{"container", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"user", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"host_commands", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"profiles", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"hooks", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"restricted_runners", aw_runners_read, 0, AW_KEY_UNTRUSTED, &aw_runners_shape,
+		"rules that count for one runner alone"},
+	{"restricted_runner", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"protections", aw_protections_read, 0, AW_KEY_PRESET, &aw_protections_shape,
+		"what is refused without a word in any file; off switches it off"},
+	{"tests", aw_tests_read, 0, ANYWHERE, &aw_tests_shape,
+		"what `policy test` expects"},
+	{"agents", aw_agents_read, 0, AW_KEY_TOP, &agents_shape,
+		"a policy for each agent, right above this file"},
+	{"intersect", aw_intersect_read, 0, AW_KEY_TOP, &aw_intersect_shape,
+		"what is judged apart, as policy show prints it"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+const struct aw_shape aw_document_shape = {
+	.kind = AW_SHAPE_MAP, .keys = aw_document_keys};

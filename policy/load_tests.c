@@ -98,10 +98,12 @@ static void read_question(struct aw_loader *l, const struct aw_node *value, int 
 		check_asked(l, value, e->action, e->asked);
 }
 
+static const char *const verdict_words[] = {"allow", "ask", "deny", "hide", NULL};
+static const char *const mode_words[] = {"audit", "enforce", NULL};
+
 static void read_expect(struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const words[] = {"allow", "ask", "deny", "hide", NULL};
-	int word = aw_word_read(l, value, words);
+	int word = aw_word_read(l, value, verdict_words);
 
 	(void)argument;
 	l->expecting->expect = (enum aw_verdict)word;
@@ -110,8 +112,7 @@ static void read_expect(struct aw_loader *l, const struct aw_node *value, int ar
 
 static void read_mode(struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const words[] = {"audit", "enforce", NULL};
-	int word = aw_word_read(l, value, words);
+	int word = aw_word_read(l, value, mode_words);
 
 	(void)argument;
 	l->expecting->mode = (enum aw_mode)word;
@@ -141,20 +142,37 @@ static void read_name(struct aw_loader *l, const struct aw_node *value, int whic
 
 enum { ANYWHERE = AW_KEY_UNTRUSTED | AW_KEY_PRESET };
 
+static const struct aw_shape expect_shape = {
+	.kind = AW_SHAPE_WORD, .words = verdict_words};
+static const struct aw_shape tests_mode_shape = {
+	.kind = AW_SHAPE_WORD, .words = mode_words};
+static const struct aw_shape question_shape = {.kind = AW_SHAPE_TEXT, .entry = "text"};
+
 static const struct aw_key keys[] = {
-	{"read", read_question, AW_READ, ANYWHERE},
-	{"write", read_question, AW_WRITE, ANYWHERE},
-	{"create", read_question, AW_CREATE, ANYWHERE},
-	{"delete", read_question, AW_DELETE, ANYWHERE},
-	{"exec", read_question, AW_EXEC, ANYWHERE},
-	{"connect", read_question, AW_CONNECT, ANYWHERE},
-	{"listen", read_question, AW_BIND, ANYWHERE},
-	{"expect", read_expect, 0, ANYWHERE},
-	{"mode", read_mode, 0, ANYWHERE},
-	{"agent", read_name, AGENT, ANYWHERE},
-	{"name", read_name, NAME, ANYWHERE},
-	{NULL, NULL, 0, 0},
+	{"read", read_question, AW_READ, ANYWHERE, &question_shape,
+		"may this be read?"},
+	{"write", read_question, AW_WRITE, ANYWHERE, &question_shape,
+		"may this be changed?"},
+	{"create", read_question, AW_CREATE, ANYWHERE, &question_shape,
+		"may this be made?"},
+	{"delete", read_question, AW_DELETE, ANYWHERE, &question_shape,
+		"may this be taken away?"},
+	{"exec", read_question, AW_EXEC, ANYWHERE, &question_shape, "may this be run?"},
+	{"connect", read_question, AW_CONNECT, ANYWHERE, &question_shape,
+		"may this be connected to?"},
+	{"listen", read_question, AW_BIND, ANYWHERE, &question_shape,
+		"may this be listened on?"},
+	{"expect", read_expect, 0, ANYWHERE, &expect_shape, "the verdict"},
+	{"mode", read_mode, 0, ANYWHERE, &tests_mode_shape, "in this mode alone"},
+	{"agent", read_name, AGENT, ANYWHERE, &question_shape,
+		"with this agent's layers"},
+	{"name", read_name, NAME, ANYWHERE, &question_shape, "what to call it"},
+	{NULL, NULL, 0, 0, NULL, NULL},
 };
+
+static const struct aw_shape expectation_shape = {.kind = AW_SHAPE_MAP, .keys = keys};
+const struct aw_shape aw_tests_shape = {
+	.kind = AW_SHAPE_LIST, .first = &expectation_shape};
 
 static void free_expectation(struct aw_expectation *e)
 {

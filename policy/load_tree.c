@@ -219,25 +219,63 @@ static yaml_mark_t mark_of_offset(const char *bytes, size_t len, size_t offset)
 	return at;
 }
 
+/* What libyaml means, in words for people; the first row that fits counts. */
+static const struct {
+	const char *context, *problem; /* parts of libyaml's own words */
+	bool at_context;	       /* the mistake is where the context began */
+	const char *text;
+} mistakes[] = {
+	{"simple key", "expected ':'", true,
+		"expected a key with ':' and a blank behind it"},
+	{"quoted scalar", "end of stream", true, "a quote that is never closed"},
+	{"quoted scalar", "", false,
+		"an escape that YAML does not have; put a text with backslashes in "
+		"single quotes"},
+	{"flow sequence", "expected ','", false,
+		"expected ',' or ']' before this; is a quote or a '[' still open?"},
+	{"flow mapping", "expected ','", false,
+		"expected ',' or '}' before this; is a quote or a '{' still open?"},
+	{"block mapping", "expected key", false,
+		"expected a key; keys that belong together begin in the same column"},
+	{"block collection", "expected '-'", false,
+		"expected '- ' or a key further to the left; entries of a list begin "
+		"in "
+		"the same column"},
+	{"", "mapping values are not allowed", false,
+		"unexpected ': '; keys that belong together begin in the same column, "
+		"and a text with ': ' in it needs quotes"},
+	{"scanning an alias", "", false,
+		"unexpected '*'; put quotes around an entry that begins with '*'"},
+	{"scanning a tag", "", false,
+		"unexpected tag; put quotes around an entry that begins with '!'"},
+	{"parsing a tag", "", false,
+		"unexpected tag; put quotes around an entry that begins with '!'"},
+	{"", "cannot start any token", false,
+		"unexpected sign; indent with spaces, and put quotes around a text "
+		"that begins with a special sign"},
+	{"", "incompatible YAML", false,
+		"a '%YAML' line for a version that is not known; leave it out"},
+};
+
 static int syntax_error(const yaml_parser_t *p, const char *bytes, size_t len,
 	struct aw_tree_error *err)
 {
 	const char *problem = p->problem ? p->problem : "not YAML";
 	const char *context = p->context ? p->context : "";
-	const char *hint = "";
+	size_t i;
 
 	if (p->error == YAML_READER_ERROR)
-		return fail(err, mark_of_offset(bytes, len, p->problem_offset), "%s",
-			problem);
-	if (strstr(context, "scanning an alias"))
-		hint = "; put quotes around an entry that begins with '*'";
-	else if (strstr(context, "tag"))
-		hint = "; put quotes around an entry that begins with '!'";
-	else if (strstr(problem, "cannot start any token"))
-		hint = "; indent with spaces, and put quotes around a text that begins "
-		       "with a special sign";
-	return fail(err, p->problem_mark, "%s%s%s%s", context, *context ? ": " : "",
-		problem, hint);
+		return fail(err, mark_of_offset(bytes, len, p->problem_offset),
+			"%s: is this a text file, in UTF-8?", problem);
+	for (i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++)
+		if (strstr(context, mistakes[i].context) &&
+			strstr(problem, mistakes[i].problem))
+			return fail(err,
+				mistakes[i].at_context ? p->context_mark
+						       : p->problem_mark,
+				"%s", mistakes[i].text);
+	return fail(
+		err, p->problem_mark, "%s%s%s", context, *context ? ": " : "", problem);
 }
 
 int aw_tree_read(

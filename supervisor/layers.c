@@ -38,6 +38,7 @@ void aw_layers_release(struct aw_layers *layers)
 	free((char *)v->log);
 	free((char *)v->git_dir);
 	free((char *)v->account_home);
+	aw_trust_free(layers->trust);
 	memset(layers, 0, sizeof(*layers));
 }
 
@@ -241,6 +242,29 @@ static bool is_agent_name(const char *name)
 	return name && name[0] && name[0] != '.';
 }
 
+static int judge_workspace(struct aw_layers *layers, struct aw_error *err)
+{
+	struct aw_trust_judgement *fresh;
+
+	if (aw_trust_judge(layers->variables.workspace, &fresh, err) < 0)
+		return -1;
+	aw_trust_free(layers->trust);
+	layers->trust = fresh;
+	layers->variables.judged = &fresh->judged;
+	return 0;
+}
+
+/* The bytes of a file that is trusted were read with the judgement. */
+static int add_workspace(struct aw_layers *layers, struct aw_error *err)
+{
+	if (judge_workspace(layers, err) < 0)
+		return -1;
+	if (layers->trust->state == AW_TRUST_HOLDS)
+		return add(layers, layers->trust->file, "workspace", AW_TRUSTED, err);
+	return add_existing(layers, layers->variables.workspace, AW_TRUST_FILE,
+		"workspace", AW_UNTRUSTED, err);
+}
+
 static int find(struct aw_layers *layers, const struct aw_layers_wish *wish,
 	struct aw_error *err)
 {
@@ -260,8 +284,7 @@ static int find(struct aw_layers *layers, const struct aw_layers_wish *wish,
 	if (config && !wish->agent && is_agent_name(layers->variables.command) &&
 		add_agent(layers, layers->variables.command, err) < 0)
 		return -1;
-	if (add_existing(layers, layers->variables.workspace, ".agentwatch.yaml",
-		    "workspace", AW_UNTRUSTED, err) < 0)
+	if (add_workspace(layers, err) < 0)
 		return -1;
 	for (size_t i = 0; wish->policies && i < wish->policies->count; i++)
 		if (add(layers, wish->policies->items[i], "policy", AW_TRUSTED, err) <
@@ -295,6 +318,7 @@ int aw_layers_again(const struct aw_layers_wish *wish, struct aw_layers *layers,
 	struct aw_error *err)
 {
 	struct aw_policy_source *sources = layers->sources;
+	struct aw_trust_judgement *trust;
 	size_t count = layers->count;
 	struct aw_layers now;
 
@@ -305,8 +329,12 @@ int aw_layers_again(const struct aw_layers_wish *wish, struct aw_layers *layers,
 			aw_layers_release(&now);
 			return aw_fail(err, ENOENT, "%s is gone", sources[i].file);
 		}
+	trust = layers->trust;
+	layers->trust = now.trust;
+	layers->variables.judged = &layers->trust->judged;
 	layers->sources = now.sources;
 	layers->count = now.count;
+	now.trust = trust;
 	now.sources = sources;
 	now.count = count;
 	aw_layers_release(&now);

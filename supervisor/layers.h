@@ -3,7 +3,8 @@
  * layers.h - which policy files count here, lowest layer first.
  *
  * System, global, agent and workspace policy where they exist, then what was named with
- * --policy.  The workspace's file comes with the repository and is not trusted.
+ * --policy.  The workspace's file comes with the repository and is not trusted before
+ * its user has said so (supervisor/policy/trust.h).
  */
 #ifndef AW_SUPERVISOR_LAYERS_H
 #define AW_SUPERVISOR_LAYERS_H
@@ -11,6 +12,7 @@
 #include "policy/error.h"
 #include "policy/load.h"
 #include "supervisor/options.h"
+#include "supervisor/policy/trust.h"
 
 /* What the command line says; strings borrowed, NULL where it says nothing. */
 struct aw_layers_wish {
@@ -25,13 +27,15 @@ struct aw_layers {
 	struct aw_policy_source *sources; /* owned, with their file names */
 	size_t count;
 	struct aw_policy_variables variables; /* strings owned */
+	struct aw_trust_judgement *trust;     /* owned; of the workspace's file */
 };
 
 int aw_layers_find(
 	const struct aw_layers_wish *wish, struct aw_layers *ret, struct aw_error *err);
 
 /*
- * Look again: files that have come since are layers too.  One that is gone is an error,
+ * Look again: files that have come since are layers too, and whether the workspace's is
+ * still trusted is judged anew.  One that is gone is an error,
  * and leaves the layers as they are.
  */
 int aw_layers_again(const struct aw_layers_wish *wish, struct aw_layers *layers,

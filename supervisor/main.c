@@ -19,11 +19,14 @@ const struct aw_command *const aw_commands[] = {
 	&aw_command_policy_import,
 	&aw_command_policy_presets,
 	&aw_command_policy_reload,
+	&aw_command_policy_schema,
 	&aw_command_policy_show,
 	&aw_command_policy_test,
 	&aw_command_ps,
 	&aw_command_run,
 	&aw_command_stop,
+	&aw_command_trust,
+	&aw_command_untrust,
 };
 const size_t aw_command_count = sizeof(aw_commands) / sizeof(aw_commands[0]);
 

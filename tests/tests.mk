@@ -11,7 +11,7 @@ E2E        := $(sort $(wildcard tests/e2e/test_*.sh))
 E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh,bwrap calls complete \
 	edges env escapes explain fight firejail gate gitconfig held landlock layers learn \
 	limits limits_section log musl plan policy_check policy_test presets run tools \
-	transparency tty)),$(E2E))
+	transparency trust tty)),$(E2E))
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 	@mkdir -p $(@D); echo "  AR   $@"
@@ -24,6 +24,7 @@ $(FUZZ): $(T)/fuzz/replay_%: $(T)/fuzz/fuzz_%.o $(T)/fuzz/replay.o $(TEST_LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
 # fuzz-ring etc.: fuzz for FUZZ_SECONDS with libFuzzer
 FUZZ_SECONDS ?= 60
+SEEDS_load := tests/golden/errors examples
 FUZZ_LIB_SRC := $(wildcard policy/*.c)
 $(T)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_LIB_SRC)
 	@mkdir -p $(@D); echo "  FUZZ $@"
@@ -35,6 +36,9 @@ $(T)/calls_page: $(T)/calls_page.o $(TEST_LIB)
 .PHONY: docs/CALLS.md
 docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls.def
 	$(T)/calls_page $$(tests/fast_calls.sh) >$@
+.PHONY: docs/KEYS.md
+docs/KEYS.md: $(PROG) ## write the page of a policy's keys anew from the parser's tables
+	$(PROG) policy schema --format markdown >$@
 .PHONY: docs/ESCAPES.md
 docs/ESCAPES.md: all ## write the page of escape attempts anew, from a run of them
 	AW_TEST_BUILD=$(abspath $(T)) AGENTWATCH=$(PROG) tests/escapes/run --table \
@@ -54,7 +58,7 @@ fuzz-replay: $(FUZZ) ## the fuzzers' corpus alone
 	@tests/run.sh $(FUZZ)
 fuzz-%: $(T)/fuzz/fuzz_% ## (fuzz-ring, fuzz-load, ...) fuzz for FUZZ_SECONDS
 	@mkdir -p $(T)/fuzz/found/$*
-	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(T)/fuzz/found/$* tests/fuzz/corpus/$*
+	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(T)/fuzz/found/$* tests/fuzz/corpus/$* $(SEEDS_$*)
 bench: all ## what watching costs, as ratios to the bare command
 	@/usr/bin/python3 tests/bench/bench.py $(ROWS)
 quickstart: ## install what is missing, build, and watch something real

@@ -3,8 +3,10 @@
 #include "supervisor/policy/check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/cleanup.h"
 #include "supervisor/policy/command.h"
 #include "supervisor/say.h"
 
@@ -65,6 +67,25 @@ static size_t check_one(const struct check_options *options, const char *file)
 	return failed && !errors ? 1 : errors;
 }
 
+/* Whether a workspace's file would be trusted there. */
+static void tell_trust(const char *file)
+{
+	AW_FREE char *folder = realpath(file, NULL);
+	struct aw_trust_judgement *judgement;
+	char *slash = folder ? strrchr(folder, '/') : NULL;
+	struct aw_error err;
+
+	if (!slash || strcmp(slash + 1, AW_TRUST_FILE) != 0)
+		return;
+	*slash = '\0';
+	if (aw_trust_judge(folder, &judgement, &err) < 0) {
+		aw_say("%s", err.text);
+		return;
+	}
+	aw_trust_print(judgement, "", stdout);
+	aw_trust_free(judgement);
+}
+
 static int check_main(int argc, char **argv)
 {
 	struct check_options values = {.json = false};
@@ -82,8 +103,11 @@ static int check_main(int argc, char **argv)
 		return aw_say_usage(&err);
 	if (first == argc)
 		errors = check_one(&values, NULL);
-	for (int i = first; i < argc; i++)
+	for (int i = first; i < argc; i++) {
 		errors += check_one(&values, argv[i]);
+		if (!values.json)
+			tell_trust(argv[i]);
+	}
 	aw_string_list_free(&values.policies);
 	return errors ? AW_EXIT_FAILED : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - agentwatch policy check, explain, presets, show and test.
+ * command.h - agentwatch policy check, explain, presets, schema, show and test; trust
+ * and untrust.
  */
 #ifndef AW_SUPERVISOR_POLICY_COMMAND_H
 #define AW_SUPERVISOR_POLICY_COMMAND_H
@@ -11,8 +12,11 @@
 extern const struct aw_command aw_command_policy_check;
 extern const struct aw_command aw_command_policy_explain;
 extern const struct aw_command aw_command_policy_presets;
+extern const struct aw_command aw_command_policy_schema;
 extern const struct aw_command aw_command_policy_show;
 extern const struct aw_command aw_command_policy_test;
+extern const struct aw_command aw_command_trust;
+extern const struct aw_command aw_command_untrust;
 
 struct aw_policy_options {
 	const char *workspace, *agent, *mode, *runner;

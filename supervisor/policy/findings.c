@@ -153,19 +153,32 @@ static void print_json(const struct aw_finding *f)
 	aw_json_free(&json);
 }
 
+/* As people may see it; a backslash is one of the pattern's own and stands once. */
+static void put_text(const char *text)
+{
+	AW_FREE char *shown = aw_shown(text, strlen(text));
+
+	for (const char *c = shown ? shown : ""; *c; c++) {
+		putchar(*c);
+		c += c[0] == '\\' && c[1] == '\\';
+	}
+}
+
 void aw_findings_print(const struct aw_findings *findings, bool notes, bool json)
 {
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct aw_finding *f = &findings->items[i];
-		AW_FREE char *text = aw_shown(f->text, strlen(f->text));
 
 		if (f->severity == AW_FOUND_NOTE && !notes)
 			continue;
-		if (json)
+		if (json) {
 			print_json(f);
-		else
-			printf("%s:%u:%u: %s: %s\n", f->file, f->line, f->column,
-				severities[f->severity], text ? text : f->text);
+			continue;
+		}
+		printf("%s:%u:%u: %s: ", f->file, f->line, f->column,
+			severities[f->severity]);
+		put_text(f->text);
+		putchar('\n');
 	}
 	if (findings->failed)
 		aw_say("out of memory: not everything that was found is shown");

@@ -50,6 +50,7 @@ static int show(const struct aw_policy_options *values, struct aw_layers *layers
 		return show_plan(values, layers, policy, command, err);
 	if (values->json)
 		return aw_show_json(policy, stdout, err);
+	aw_trust_print(layers->trust, "# ", stdout);
 	aw_policy_print(policy, stdout);
 	return 0;
 }

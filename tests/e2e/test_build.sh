@@ -48,8 +48,8 @@ is '' 'links in the documents lead to files' "$broken"
 
 # What the guide names exists.
 for option in $(grep -ohE '(^|[ `])--[a-z][a-z-]+' README.md docs/*.md | tr -d ' `' | sort -u); do
-	for command in run learn log ps stop 'policy check' 'policy explain' 'policy from-log' 'policy import' 'policy presets' 'policy show' \
-		'policy test' 'policy reload' completion; do
+	for command in run learn log ps stop 'policy check' 'policy explain' 'policy from-log' 'policy import' 'policy presets' 'policy schema' 'policy show' \
+		'policy test' 'policy reload' completion trust untrust; do
 		# shellcheck disable=SC2086
 		"$AGENTWATCH" help $command
 	done 2>/dev/null | grep -q -- "$option" || case " ${AW_FOREIGN_OPTIONS:---force --force-with-lease --dry-run --auto --version --help --seccomp-bpf --man --only --keep --table --same} " in
@@ -66,7 +66,7 @@ if [ -w "$built" ] && have make; then
 		"$("$at/bin/agentwatch" policy show --mode enforce --agent claude)"
 	for file in share/man/man1/agentwatch.1 share/man/man1/agentwatch-run.1 share/bash-completion/completions/agentwatch \
 		share/zsh/site-functions/_agentwatch share/fish/vendor_completions.d/agentwatch.fish \
-		share/doc/agentwatch/README.md share/doc/agentwatch/examples/node/policy.yaml; do
+		share/agentwatch/policy.schema.json share/doc/agentwatch/README.md share/doc/agentwatch/examples/node/policy.yaml; do
 		ok "$file is there" test -s "$at/$file"
 	done
 	ok 'make uninstall works' make -s uninstall DESTDIR="$tmp/root" PREFIX=/opt/aw BUILD="$built"

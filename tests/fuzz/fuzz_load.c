@@ -2,7 +2,8 @@
 /*
  * fuzz_load.c - any bytes are either a policy, whose image passes its check and whose
  * print loads again and is printed the same, or get at least one message that points
- * into the file.
+ * into the file.  As a file that is not trusted they never allow what would be
+ * denied without them.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -127,6 +128,39 @@ static void must_load_again(const struct aw_policy *policy)
 	free(text);
 }
 
+static void must_not_be_looser(const struct aw_policy *policy)
+{
+	static const char *const paths[] = {"/work/x", "/work/.agentwatch.yaml",
+		"/etc/x", "/home/ann/.ssh/id", "/home/ann/x", "/tmp/a", "/dev/null",
+		"/usr/bin/a"};
+	static const char *const names[] = {"PATH", "A", "API_KEY", "SSH_AUTH_SOCK"};
+	static struct aw_policy without;
+	struct aw_diagnostics none;
+	struct aw_decision before, after;
+	size_t i;
+	int a;
+
+	if (!without.image && aw_policy_load(NULL, 0, &variables, AW_ENFORCE, false,
+				      &without, &none) < 0)
+		abort();
+	for (i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		for (a = AW_READ; a <= AW_EXEC; a++) {
+			aw_image_decide_path(without.image, (enum aw_action)a, paths[i],
+				strlen(paths[i]), &before);
+			aw_image_decide_path(policy->image, (enum aw_action)a, paths[i],
+				strlen(paths[i]), &after);
+			if (after.verdict < before.verdict)
+				abort();
+		}
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (aw_policy_keeps_variable(policy, names[i]) &&
+			!aw_policy_keeps_variable(&without, names[i]))
+			abort();
+	if (policy->mode != AW_ENFORCE || policy->runner || policy->unprotected ||
+		policy->exposed_count)
+		abort();
+}
+
 static void try(const uint8_t *data, size_t size, enum aw_trust trust)
 {
 	struct aw_diagnostics diagnostics;
@@ -136,7 +170,10 @@ static void try(const uint8_t *data, size_t size, enum aw_trust trust)
 		if (diagnostics.errors ||
 			aw_image_check(policy.image, policy.image_size, NULL) < 0)
 			abort();
-		must_load_again(&policy);
+		if (trust == AW_TRUSTED)
+			must_load_again(&policy);
+		else
+			must_not_be_looser(&policy);
 		aw_policy_release(&policy);
 	} else if (diagnostics.errors == 0) {
 		abort();

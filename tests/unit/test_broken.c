@@ -2,9 +2,10 @@
 /*
  * test_broken.c - every broken policy gets exactly the messages that stand beside it.
  *
- * broken/NAME.yaml is loaded as trusted, untrusted-NAME.yaml as untrusted; the output
- * of aw_diagnostics_print() must be NAME.expected.  Run from the root of the source
- * tree.
+ * tests/golden/errors/NAME.yaml is loaded as trusted, untrusted-NAME.yaml as untrusted,
+ * system-NAME.yaml as the system's with over/system-NAME.yaml on top.  The output of
+ * aw_diagnostics_print() must be NAME.txt, which AW_GOLDEN=write writes.  Run from the
+ * root of the source tree.
  */
 #include <dirent.h>
 
@@ -24,19 +25,27 @@ static char *read_all(const char *name)
 
 static void check(const char *name)
 {
-	struct aw_policy_source source = {name, "policy", AW_TRUSTED};
+	char over[300];
+	struct aw_policy_source sources[] = {
+		{name, "policy", AW_TRUSTED}, {over, "policy", AW_TRUSTED}};
+	bool system = strncmp(name, "system-", 7) == 0;
 	struct aw_diagnostics diagnostics;
 	struct aw_policy_variables variables = some_variables;
 	struct aw_policy policy;
 	char expected_name[300], *expected, *got = NULL;
 	size_t size, errors;
+	const char *golden = getenv("AW_GOLDEN");
+	bool writes = golden && strcmp(golden, "write") == 0;
 	FILE *out;
 
 	if (strncmp(name, "untrusted-", 10) == 0)
-		source.trust = AW_UNTRUSTED;
+		sources[0].trust = AW_UNTRUSTED;
+	if (system)
+		sources[0].trust = AW_SYSTEM;
+	snprintf(over, sizeof(over), "over/%s", name);
 	variables.presets = "../../../data/presets";
-	if (aw_policy_load(&source, 1, &variables, AW_AUDIT, false, &policy,
-		    &diagnostics) == 0)
+	if (aw_policy_load(sources, system ? 2 : 1, &variables, AW_AUDIT, false,
+		    &policy, &diagnostics) == 0)
 		aw_policy_release(&policy);
 	out = open_memstream(&got, &size);
 	if (!out)
@@ -46,9 +55,9 @@ static void check(const char *name)
 	errors = diagnostics.errors;
 	aw_diagnostics_free(&diagnostics);
 
-	snprintf(expected_name, sizeof(expected_name), "%.*s.expected",
+	snprintf(expected_name, sizeof(expected_name), "%.*s.txt",
 		(int)strlen(name) - 5, name);
-	if (getenv("AW_UPDATE_EXPECTED") && (out = fopen(expected_name, "w"))) {
+	if (writes && (out = fopen(expected_name, "w"))) {
 		fputs(got, out);
 		fclose(out);
 	}
@@ -72,7 +81,7 @@ int main(void)
 	struct dirent **names;
 	int count, i;
 
-	if (chdir("tests/unit/broken") < 0 ||
+	if (chdir("tests/golden/errors") < 0 ||
 		(count = scandir(".", &names, is_policy, alphasort)) < 0) {
 		ok(false, "broken policies are where they should be");
 		return done();
@@ -83,6 +92,6 @@ int main(void)
 		free(names[i]);
 	}
 	free(names);
-	ok(count >= 30, "there are %d broken policies", count);
+	ok(count >= 100, "there are %d broken policies", count);
 	return done();
 }

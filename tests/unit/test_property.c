@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_property.c - the image agrees with the plain meaning on random policies. */
-#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "policy/compile.h"
+#include "tests/unit/random.h"
 #include "tests/unit/reference.h"
 #include "tests/unit/tap.h"
 
 #define POLICIES 3000
 #define PATHS 40
-
-static uint64_t state = 88172645463325252u;
-
-static unsigned roll(unsigned sides)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (unsigned)(state >> 33) % sides;
-}
 
 static char *copy(const char *text)
 {
@@ -290,6 +280,7 @@ int main(void)
 {
 	double few, some, many;
 
+	start_dice();
 	random_policies_mean_what_they_say();
 	an_overflow_stays_exact();
 	few = cost(10);

@@ -102,8 +102,9 @@ struct aw_policy {
 	size_t exposed_count;
 	bool redirect_home;
 	struct aw_limits limits;
-	unsigned unprotected; /* protections that are off; aw_policy_print() has names
-			       */
+	uint64_t ask_deadline; /* seconds that a question waits; 0: not said */
+	unsigned unprotected;  /* protections that are off; aw_policy_print() has names
+				*/
 	char *picked; /* the preset that the command's name has chosen, or NULL */
 	void *image;  /* compiled, image_size bytes, malloc'd */
 	size_t image_size;
@@ -127,6 +128,9 @@ void aw_diagnostics_free(struct aw_diagnostics *diagnostics);
 
 /* Write the effective policy, entry by entry with its origin, for policy.txt. */
 void aw_policy_print(const struct aw_policy *policy, FILE *out);
+
+/* Seconds that a text such as 90s, 30m or 1h means; false: it means none. */
+bool aw_duration_read(const char *text, uint64_t *ret);
 
 /* True when the environment section lets a variable of this name through. */
 bool aw_policy_keeps_variable(const struct aw_policy *policy, const char *name);

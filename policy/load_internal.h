@@ -40,6 +40,7 @@ struct aw_loader {
 	bool preset_named;		      /* ... or which presets, if any */
 	bool preset_used;     /* some preset stands below the trusted files */
 	unsigned fixed;	      /* scalars that the system layer has settled */
+	bool deadline_fixed;  /* ask.deadline is one of them */
 	unsigned unprotected; /* protections that are off, a bit each */
 	unsigned protected;   /* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
@@ -136,6 +137,9 @@ void aw_name_servers_add(
 void aw_limits_read(struct aw_loader *l, const struct aw_node *value, int argument);
 /* The limits that hold: of several layers the smaller ones. */
 void aw_limits_settle(struct aw_loader *l);
+
+/* load_ask.c */
+void aw_ask_read(struct aw_loader *l, const struct aw_node *value, int argument);
 
 /* load_expose.c */
 void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument);

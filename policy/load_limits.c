@@ -85,6 +85,11 @@ static bool read_amount(const char *text, const struct unit *units, uint64_t *re
 	return true;
 }
 
+bool aw_duration_read(const char *text, uint64_t *ret)
+{
+	return read_amount(text, times, ret);
+}
+
 static bool is_text(struct aw_loader *l, const struct aw_node *value, const char *key,
 	const char *expected)
 {

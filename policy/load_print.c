@@ -270,6 +270,17 @@ static void print_limits(const struct aw_policy *policy, FILE *out)
 	print_limit(policy, "file_size", (double)l->file_size, out);
 }
 
+static void print_ask(const struct aw_policy *policy, FILE *out)
+{
+	char seconds[48];
+
+	if (!policy->ask_deadline)
+		return;
+	aw_amount_text((double)policy->ask_deadline, seconds, sizeof(seconds));
+	fprintf(out, "ask:\n  deadline: %s", seconds);
+	print_origin(policy, "ask.deadline", seconds, out);
+}
+
 /* Names that are off as a map that can be read again; all rules as comments. */
 static void print_protections(const struct aw_policy *policy, FILE *out)
 {
@@ -357,6 +368,7 @@ void aw_policy_print(const struct aw_policy *policy, FILE *out)
 	print_presets(policy, out);
 	print_protections(policy, out);
 	print_limits(policy, out);
+	print_ask(policy, out);
 	print_stratum(policy, AW_STRATUM_TRUSTED, out);
 	print_environment(policy, out);
 	for (i = 0; i < sizeof(others) / sizeof(*others); i++)

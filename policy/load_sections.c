@@ -199,6 +199,7 @@ static const struct aw_key document_keys[] = {
 	{"exec", read_rules, RULES_EXEC, ANYWHERE},
 	{"network", read_rules, RULES_NETWORK, ANYWHERE},
 	{"environment", read_environment, 0, ANYWHERE},
+	{"ask", aw_ask_read, 0, 0},
 	{"merge", NULL, 0, AW_KEY_LATER},
 	{"preset", aw_preset_read, 0, AW_KEY_PRESET},
 	{"limits", aw_limits_read, 0, AW_KEY_UNTRUSTED},

@@ -359,7 +359,8 @@ void aw_questions_leave(
 
 		while (*at && ((*at)->cookie != cookie || (*at)->absent))
 			at = &(*at)->next;
-		if (!*at || one->answer.id == keep)
+		if (!*at || (keep && (one->answer.id == keep ||
+					     one->answer.state != AW_ANSWER_OPEN)))
 			continue;
 		if (how == AW_LEFT_INTERRUPTED)
 			(*at)->absent = true;

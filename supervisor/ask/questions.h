@@ -84,7 +84,10 @@ enum aw_leaving {
 	AW_LEFT_INTERRUPTED, /* by a signal: it may come again, and finds its answer */
 	AW_LEFT_DEAD,
 };
-/* keep: the question that it waits for all the same, or 0. */
+/*
+ * keep: the question that it waits for now, or 0.  Then only other open ones are left:
+ * a call may need several answers, and those that it has still count.
+ */
 void aw_questions_leave(struct aw_questions *questions, uint64_t cookie,
 	enum aw_leaving how, uint64_t keep);
 

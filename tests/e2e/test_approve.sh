@@ -209,6 +209,27 @@ is "exec $tmp/bin/asked-interpreter" "a script's interpreter is asked about" "$(
 answer 1 --once
 is 'script ran' 'and runs with a yes' "$(finish script)"
 
+mkdir -p above/below
+sed "s|docs/a|above/below|" "$tmp/asks.yaml" >"$tmp/above.yaml"
+begin carry --policy "$tmp/above.yaml" -- sh -c 'mv above other && mv other above && mv above/below aside; echo $?'
+wait_for 5 asks carry 1
+is "rename $tmp/work/above" 'a folder above what is asked about is not moved without a question' \
+	"$("$AGENTWATCH" approve --json | jq -r '"\(.action) \(.path)"')"
+answer 1 --once
+wait_for 5 asks carry 2
+answer 2 --once
+wait_for 5 asks carry 3
+answer 3 --once
+is 0 'and is with a yes' "$(finish carry | tail -n 1)"
+mkdir -p above/below/deep
+sed "s|docs/a\"|above/below\", \"$tmp/work/above/below/deep/er\"|" "$tmp/asks.yaml" >"$tmp/above.yaml"
+begin twice --policy "$tmp/above.yaml" -- mv above/below aside2
+wait_for 5 asks twice 1
+answer 1 --once
+wait_for 5 asks twice 2
+answer 2 --once
+ok 'two rules of one call are two questions, each asked once' wait_for 5 has_ended
+
 for runner in landlock bwrap; do
 	begin wall-$runner --runner $runner -- "$ask" open docs/c
 	if ! wait_for 3 asks wall-$runner 1; then

@@ -89,6 +89,12 @@ for engine in "${all[@]}"; do
 	wait $running
 	is '' "$engine: and is gone" "$("$AGENTWATCH" ps --json | jq -r 'select(.id == "'$s-stop'") | .id')"
 
+	begin $s-lost --engine $engine -- "$ask" open docs/a
+	wait_for 5 asks $s-lost 1
+	kill -KILL "$(pgrep -P $running)"
+	like 'supervisor was killed' "$engine: without its supervisor the call is not made" "$(finish $s-lost)"
+	is '' "$engine: and nobody waits on" "$(pgrep -f "^$ask open" -x)"
+
 	begin $s-moot --engine $engine -- "$ask" open docs/none
 	is other "$engine: nobody is asked about what is not there" "$(finish $s-moot)"
 done

@@ -174,6 +174,26 @@ static void signals_interrupt(void)
 	aw_questions_free(table);
 }
 
+static void a_call_may_ask_twice(void)
+{
+	struct aw_event one = event_of("/docs/a", AW_RENAME),
+			other = event_of("/docs/b", AW_RENAME);
+	struct aw_answered first, second;
+
+	begin(60);
+	first = ask(&one, 1, 7);
+	answer(first.id, true, AW_HOW_ONCE);
+	second = again(&other, 1, 7);
+	aw_questions_leave(table, cookies, AW_LEFT_SERVED, second.id);
+	answer(second.id, true, AW_HOW_ONCE);
+	ok(again(&one, 1, 7).state == AW_ANSWER_YES &&
+			again(&other, 1, 7).state == AW_ANSWER_YES,
+		"a call with two questions has both answers in the end");
+	aw_questions_leave(table, cookies, AW_LEFT_SERVED, 0);
+	ok(next_end() < 0 && aw_questions_idle(table), "and nothing is left of them");
+	aw_questions_free(table);
+}
+
 static void questions_end(void)
 {
 	struct aw_answered got;
@@ -230,6 +250,7 @@ int main(void)
 	answers_are_remembered();
 	arguments_are_told_apart();
 	signals_interrupt();
+	a_call_may_ask_twice();
 	questions_end();
 	there_are_not_too_many();
 	return done();

@@ -2,8 +2,10 @@
 /* peer.c - the ancestors of who speaks. */
 #include "supervisor/ask/peer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -25,8 +27,14 @@ static bool is_supervisor(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	file = fopen(path, "re");
-	return !file || !fgets(name, sizeof(name), file) ||
+	return file && fgets(name, sizeof(name), file) &&
 	       strcmp(name, "agentwatch\n") == 0;
+}
+
+/* Alive, and not for us to see (proc(5), hidepid): so not ours, as a supervisor is. */
+static bool is_hidden(pid_t pid)
+{
+	return kill(pid, 0) < 0 && errno == EPERM;
 }
 
 /* From pid up to the first process; what is gone on the way is not outside. */
@@ -35,13 +43,15 @@ static bool has_plain_ancestors(pid_t pid, pid_t self)
 	for (int depth = 0; depth < DEPTH; depth++) {
 		struct aw_proc_stat stat;
 
-		if (pid == self || !aw_proc_stat(pid, &stat))
+		if (pid == self)
+			return false;
+		if (!aw_proc_stat(pid, &stat))
+			return depth > 0 && is_hidden(pid);
+		if (depth > 0 && is_supervisor(pid))
 			return false;
 		if (stat.ppid <= 0 || pid == 1)
 			return true;
 		pid = stat.ppid;
-		if (pid != 1 && is_supervisor(pid))
-			return false;
 	}
 	return false;
 }

@@ -110,16 +110,28 @@ static int answer_all(const struct aw_open_questions *questions,
 	return status;
 }
 
+/* An answer is given each time; and AGENTWATCH_SESSION is the name that run takes. */
+static void forget_answers(void)
+{
+	static const char *const names[] = {"ONCE", "SESSION", "ALWAYS", "DENY", "ALL"};
+	char name[32];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(name, sizeof(name), "AGENTWATCH_%s", names[i]);
+		unsetenv(name);
+	}
+}
+
 static int approve_main(int argc, char **argv)
 {
 	struct approve_options values = {.once = false};
 	struct aw_open_questions questions;
 	struct aw_error err;
 	bool help;
-	int first =
-		aw_options_parse(&aw_command_approve, argc, argv, &values, &help, &err);
-	int status;
+	int first, status;
 
+	forget_answers();
+	first = aw_options_parse(&aw_command_approve, argc, argv, &values, &help, &err);
 	if (first >= 0 && help) {
 		aw_options_help(&aw_command_approve);
 		return 0;
@@ -178,6 +190,7 @@ const struct aw_command aw_command_approve = {
 		"rule to the\n"
 		"layer's file, and leaves it alone when the rule would not have that "
 		"effect.\n\n"
+		"Answers are not taken from the environment.\n\n"
 		"With --watch a line of input answers the oldest question that was "
 		"shown: y\n"
 		"(once), s (session), a (always) or n (no); \"SESSION/NUMBER y\" "

@@ -148,6 +148,7 @@ wait_for 5 asks two 1
 ok 'a number that two sessions have is not enough' not answer 1 --once
 like 'more than one question' 'which is said' "$(cat "$tmp/approve")"
 is 'asking 1 asking 1' 'ps shows who asks' "$("$AGENTWATCH" ps | grep -E '^(one|two) ' | grep -o 'asking [0-9]*' | xargs)"
+ok 'an answer is never taken from the environment' env AGENTWATCH_SESSION=one AGENTWATCH_ALWAYS=yes AGENTWATCH_ALL=yes "$AGENTWATCH" approve
 ok '--all answers both' answer --all --once
 is a 'the second goes on' "$(finish two)"
 running=$first

@@ -43,7 +43,7 @@ bool aw_hand_has_signal(pid_t tid, bool *ret_sure)
 {
 	static const char *const sets[] = {"SigPnd", "ShdPnd", "SigBlk", "SigIgn"};
 	uint64_t masks[4] = {0};
-	const char *threads;
+	const char *threads, *tgid;
 	char text[AW_PROC_STATUS];
 
 	*ret_sure = false;
@@ -57,7 +57,11 @@ bool aw_hand_has_signal(pid_t tid, bool *ret_sure)
 	/* ignored by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH; handled ones come
 	 * through and the call is restarted */
 	threads = aw_proc_status_value(text, "Threads");
-	*ret_sure = (masks[0] & ~masks[2]) || (threads && atoi(threads) == 1);
+	/* the kernel gives what is for the whole process to its first thread, if that
+	 * takes it (signal.c, complete_signal()) */
+	tgid = aw_proc_status_value(text, "Tgid");
+	*ret_sure = (masks[0] & ~masks[2]) || (threads && atoi(threads) == 1) ||
+		    (tgid && atoi(tgid) == tid);
 	return (masks[0] | masks[1]) & ~masks[2] & ~masks[3];
 }
 

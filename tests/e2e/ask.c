@@ -3,8 +3,8 @@
  * ask.c - one open, by a program that gets a signal or has threads.
  *
  *   ask open FILE            print what the open gave
- *   ask alarm FILE 0|1       the same with SIGALRM every 50 ms; 1: with SA_RESTART
- *   ask threads FILE COUNT   COUNT threads open the file at once
+ *   ask alarm FILE 0|1|2     the same with SIGALRM every 50 ms; 1: with SA_RESTART; 2:
+ * and with another thread ask threads FILE COUNT   COUNT threads open the file at once
  *   ask loop COUNT           COUNT opens of /dev/null; the time in microseconds
  *   ask time FILE COUNT      COUNT opens of FILE one after the other; microseconds each
  *   ask say SOCKET LINE      send a line to a control socket and print the reply
@@ -44,14 +44,23 @@ static const char *outcome(void)
 	return "ok";
 }
 
+static void *idle(void *unused)
+{
+	sleep(60);
+	return unused;
+}
+
 static void with_alarm(int restart)
 {
+	pthread_t other;
 	struct sigaction action = {
 		.sa_handler = on_alarm, .sa_flags = restart ? SA_RESTART : 0};
 	const struct itimerval often = {{0, 50000}, {0, 50000}},
 			       never = {{0, 0}, {0, 0}};
 	const char *got;
 
+	if (restart == 2 && pthread_create(&other, NULL, idle, NULL))
+		exit(2);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	got = outcome();

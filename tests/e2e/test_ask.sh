@@ -77,6 +77,12 @@ for engine in "${all[@]}"; do
 	answer $s-restart/1 --once
 	is 'ok after signals' "$engine: which can be answered" "$(finish $s-restart)"
 
+	begin $s-thread --engine $engine -- "$ask" alarm docs/a 2
+	wait_for 5 asks $s-thread 1
+	sleep 0.2
+	answer $s-thread/1 --once
+	is 'ok after signals' "$engine: in a program with threads, too" "$(finish $s-thread)"
+
 	begin $s-killed --engine $engine -- sh -c "$ask open docs/a & sleep 0.4; kill -KILL \$!; wait; sleep 0.4; echo on"
 	wait_for 5 asks $s-killed 1
 	ok "$engine: who is killed while it waits leaves no question" wait_for 5 asks $s-killed ''

@@ -156,8 +156,8 @@ is a 'and the first' "$(finish one)"
 
 begin watch -- sh -c 'cat docs/a; cat docs/a'
 wait_for 5 asks watch 1
-{ sleep 0.5; echo y; wait_for 5 asks watch 2; sleep 0.4; echo watch/2 n; sleep 0.5; } |
-	timeout 4 "$AGENTWATCH" approve --watch >"$tmp/watched" 2>&1
+{ sleep 0.3; echo y; wait_for 5 asks watch 2; sleep 0.3; echo watch/2 n; sleep 0.3; } |
+	timeout 2.5 "$AGENTWATCH" approve --watch >"$tmp/watched" 2>&1
 is 1 'approve --watch takes yes' "$(finish watch | grep -c '^a$')"
 is 2 'and shows each question once' "$(grep -c '^question' "$tmp/watched")"
 

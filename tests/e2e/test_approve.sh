@@ -89,13 +89,7 @@ protections: off
 END
 line='{"request":"answer","question":1,"yes":true,"how":"once"}'
 control() { jq -r .control "$XDG_STATE_HOME/agentwatch/sessions/$1/session.json"; }
-self() # self NAME COMMAND...: a program of a session, in the background of one that asks, tries to answer
-{
-	local name=$1
-	shift
-	begin "$name" --engine "$engine" -- sh -c '"$@" & sleep 0.8; exec cat docs/a' sh sh -c 'sleep 0.3; exec "$@"' sh "$@"
-}
-self own "$ask" say "$XDG_RUNTIME_DIR/agentwatch/own.control" "$line"
+begin own --engine "$engine" -- sh -c "cat docs/a & sleep 0.3; $ask say $XDG_RUNTIME_DIR/agentwatch/own.control '$line'; wait"
 wait_for 5 asks own 1
 sleep 0.5
 is 1 'a session does not answer itself' "$(questions own)"

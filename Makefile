@@ -32,7 +32,8 @@ SHIM_SRC   := $(call src,preload)
 # agentwatch-enter: a program of its own
 ENTER_SRC  := supervisor/enter.c supervisor/enter_drop.c supervisor/kernel/landlock_apply.c
 PROG_SRC   := $(filter-out supervisor/enter%.c,$(call src,policy supervisor \
-	supervisor/ask supervisor/audit supervisor/kernel supervisor/policy supervisor/runner supervisor/view))
+	supervisor/ask supervisor/audit supervisor/import supervisor/kernel supervisor/learn \
+	supervisor/policy supervisor/runner supervisor/view))
 SHIM_OBJ   := $(patsubst %.c,$(BUILD)/shim/%.o,$(SHIM_SRC) $(SHARED_SRC))
 PROG  := $(BUILD)/agentwatch
 ENTER := $(BUILD)/agentwatch-enter
@@ -68,7 +69,7 @@ TEST_NEEDS  := clang-14 libclang-rt-14-dev clang:clang clang-format-14 clang-tid
 	cppcheck binutils musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu \
 	libc6-dev-i386-cross git jq \
 	strace gdb sqlite3 iproute2 attr groff-base tar python3 python3-venv \
-	libpython3.11-testsuite util-linux procps passwd bsdutils bubblewrap firejail node:nodejs npm:npm go:golang-go
+	libpython3.11-testsuite util-linux procps passwd bsdutils bubblewrap firejail ssh-agent:openssh-client node:nodejs npm:npm go:golang-go
 
 .PHONY: deps deps-build agents
 deps: ## install what build and tests need (apt)

@@ -79,20 +79,24 @@ void aw_draft_order(struct aw_draft *draft)
 	free(ordered);
 }
 
+void aw_draft_entry_free(struct aw_draft_entry *entry)
+{
+	size_t j;
+
+	for (j = 0; j < entry->word_count; j++)
+		free(entry->words[j]);
+	free(entry->words);
+	free(entry->nets);
+	free(entry->pattern);
+	free(entry->text);
+}
+
 void aw_draft_release(struct aw_draft *draft)
 {
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < draft->count; i++) {
-		struct aw_draft_entry *entry = &draft->entries[i];
-
-		for (j = 0; j < entry->word_count; j++)
-			free(entry->words[j]);
-		free(entry->words);
-		free(entry->nets);
-		free(entry->pattern);
-		free(entry->text);
-	}
+	for (i = 0; i < draft->count; i++)
+		aw_draft_entry_free(&draft->entries[i]);
 	free(draft->entries);
 	memset(draft, 0, sizeof(*draft));
 }
@@ -116,6 +120,11 @@ static int compare_meaning(
 	if (order || a->pattern)
 		return order ? order : (int)a->negated - (int)b->negated;
 	return strcmp(a->text, b->text);
+}
+
+bool aw_draft_same(const struct aw_draft_entry *a, const struct aw_draft_entry *b)
+{
+	return compare_meaning(a, b) == 0;
 }
 
 static int compare_entries(const void *left, const void *right)
@@ -196,6 +205,8 @@ static void add_entries(struct aw_build *build, struct aw_draft *draft)
 		build->head.flags |= (uint32_t)AW_IMAGE_SPEAKS << from->stratum;
 		if (from->list == AW_LIST_HIDE && !from->negated)
 			build->head.flags |= AW_IMAGE_HIDES;
+		if (from->list == AW_LIST_KEYED)
+			build->head.flags |= AW_IMAGE_KEYS;
 		aw_bytes_add(&build->parts[AW_PART_ENTRIES], &to, sizeof(to));
 		index++;
 	}

@@ -66,9 +66,15 @@ struct aw_draft_entry *aw_draft_add(struct aw_draft *draft);
 /* Bring the entries into the order of their ranks; equal ones keep theirs. */
 void aw_draft_order(struct aw_draft *draft);
 
+/* True when both say the same in the same list: the last one of these counts. */
+bool aw_draft_same(const struct aw_draft_entry *a, const struct aw_draft_entry *b);
+
 /* Lay the image out; *ret_image is malloc'd.  0, or -1 with the reason. */
 int aw_draft_compile(struct aw_draft *draft, void **ret_image, size_t *ret_size,
 	struct aw_error *err);
+
+/* Free what one entry owns. */
+void aw_draft_entry_free(struct aw_draft_entry *entry);
 
 /* Free the contents, not the struct itself. */
 void aw_draft_release(struct aw_draft *draft);

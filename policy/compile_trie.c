@@ -147,13 +147,17 @@ static size_t unescape(char *out, const char *text, size_t len)
 	return to;
 }
 
-/* The node that pattern ends at; 0 for "/" itself, and when out of memory. */
-static uint32_t add_pattern(struct trie *t, const char *pattern)
+/*
+ * The node that pattern ends at; 0 for "/" itself, and when out of memory.  All nodes
+ * on the way get the flags.
+ */
+static uint32_t add_pattern(struct trie *t, const char *pattern, uint32_t flags)
 {
 	uint32_t node = 0;
 	size_t len;
 
 	for (; !t->failed; pattern += len) {
+		node_at(t, node)->flags |= flags;
 		pattern += strspn(pattern, "/");
 		len = strcspn(pattern, "/");
 		if (len == 0)
@@ -176,6 +180,11 @@ static uint32_t add_pattern(struct trie *t, const char *pattern)
 	return node;
 }
 
+static bool is_about_reads(uint8_t list)
+{
+	return list != AW_LIST_DENY_WRITE && list != AW_LIST_KEYED;
+}
+
 static void add_patterns(struct trie *t, const struct aw_draft *draft)
 {
 	uint32_t pair[2] = {0, 0};
@@ -186,7 +195,9 @@ static void add_patterns(struct trie *t, const struct aw_draft *draft)
 		if (draft->entries[i].dropped)
 			continue;
 		if (draft->entries[i].pattern) {
-			pair[0] = add_pattern(t, draft->entries[i].pattern);
+			pair[0] = add_pattern(t, draft->entries[i].pattern,
+				is_about_reads(draft->entries[i].list) ? AW_NODE_READS
+								       : 0);
 			aw_bytes_add(&t->terms, pair, sizeof(pair));
 		}
 		pair[1]++;

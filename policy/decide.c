@@ -2,17 +2,27 @@
 /* decide.c - both ends of a call. */
 #include "policy/decide.h"
 
+/* Renames are judged by what comes, which only the supervisor can read. */
+static bool is_in_place(enum aw_effect effect)
+{
+	return effect == AW_FX_OPEN || effect == AW_FX_CREAT || effect == AW_FX_LINK ||
+	       effect == AW_FX_SYMLINK;
+}
+
 void aw_decide_files(const struct aw_image *image, enum aw_effect effect,
 	enum aw_action action, const struct aw_ends *ends, struct aw_decision *ret)
 {
+	void (*decide)(const struct aw_image *, enum aw_action, const char *, size_t,
+		struct aw_decision *) =
+		is_in_place(effect) ? aw_image_decide_in_place : aw_image_decide_path;
 	struct aw_decision second;
 
-	aw_image_decide_path(image, effect == AW_FX_LINK ? AW_WRITE : action,
-		ends->path, ends->path_len, ret);
+	decide(image, effect == AW_FX_LINK ? AW_WRITE : action, ends->path,
+		ends->path_len, ret);
 	if (!ends->path2_len)
 		return;
-	aw_image_decide_path(image, effect == AW_FX_SYMLINK ? AW_READ : action,
-		ends->path2, ends->path2_len, &second);
+	decide(image, effect == AW_FX_SYMLINK ? AW_READ : action, ends->path2,
+		ends->path2_len, &second);
 	if (second.verdict > ret->verdict)
 		*ret = second;
 }

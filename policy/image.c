@@ -35,7 +35,7 @@ bool aw_image_rule(const struct aw_image *image, uint32_t rule, struct aw_rule *
 	return true;
 }
 
-static bool is_change(enum aw_action action)
+bool aw_is_change(enum aw_action action)
 {
 	switch (action) {
 	case AW_WRITE:
@@ -72,7 +72,7 @@ static bool only_denials(enum aw_action action)
 void aw_image_judge_files(const struct aw_image *image, unsigned s,
 	enum aw_action action, const struct aw_matches *m, struct aw_decision *ret)
 {
-	bool change = is_change(action);
+	bool change = aw_is_change(action);
 	bool makes = action == AW_CREATE || action == AW_BIND;
 	uint32_t rule, read;
 
@@ -100,12 +100,72 @@ void aw_image_judge_files(const struct aw_image *image, unsigned s,
 			AW_NO_RULE);
 }
 
+static bool keyed(
+	const struct aw_image *image, const struct aw_matches *m, uint32_t *ret_rule)
+{
+	return aw_matches_hold(
+		image, m, AW_STRATUM_PROTECTIONS, AW_LIST_KEYED, ret_rule);
+}
+
+bool aw_image_keyed(
+	const struct aw_image *image, const char *path, size_t len, uint32_t *ret_rule)
+{
+	struct aw_matches m;
+
+	if (!(image->flags & AW_IMAGE_KEYS))
+		return false;
+	aw_image_walk(image, AW_WALK_CHANGES, path, len, &m);
+	return keyed(image, &m, ret_rule);
+}
+
+bool aw_image_next_keyed(const struct aw_image *image, uint32_t *at,
+	const char **ret_pattern, size_t *ret_len, uint32_t *ret_rule)
+{
+	const struct aw_image_entry *e = aw_part_at(image, AW_PART_ENTRIES);
+
+	if (!(image->flags & AW_IMAGE_KEYS))
+		return false;
+	for (; *at < image->parts[AW_PART_ENTRIES].count; ++*at) {
+		if (e[*at].list != AW_LIST_KEYED)
+			continue;
+		*ret_pattern = aw_image_bytes(image, e[*at].pattern);
+		*ret_len = e[*at].pattern_len;
+		*ret_rule = (*at)++;
+		return true;
+	}
+	return false;
+}
+
+static void decide_files(const struct aw_image *image, enum aw_action action,
+	bool in_place, const char *path, size_t len, struct aw_decision *ret)
+{
+	struct aw_matches m;
+	uint32_t rule;
+	unsigned s;
+
+	aw_image_walk(image, aw_is_change(action) ? AW_WALK_CHANGES : AW_WALK_READS,
+		path, len, &m);
+	for (s = 0; s < AW_STRATA; s++)
+		if (AW_STRATUM_SPEAKS(image, s))
+			aw_image_judge_files(image, s, action, &m, ret);
+	if (in_place && image->flags & AW_IMAGE_KEYS && keyed(image, &m, &rule))
+		aw_decision_add(ret, AW_DENY, rule);
+}
+
+void aw_image_decide_in_place(const struct aw_image *image, enum aw_action action,
+	const char *path, size_t len, struct aw_decision *ret)
+{
+	if (action != AW_WRITE && action != AW_CREATE) {
+		aw_image_decide_path(image, action, path, len, ret);
+		return;
+	}
+	*ret = (struct aw_decision){AW_ALLOW, AW_NO_RULE};
+	decide_files(image, action, true, path, len, ret);
+}
+
 void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret)
 {
-	struct aw_matches m;
-	unsigned s;
-
 	ret->verdict = AW_ALLOW;
 	ret->rule = AW_NO_RULE;
 	switch (action) {
@@ -123,8 +183,5 @@ void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	default:
 		break;
 	}
-	aw_image_walk(image, path, len, &m);
-	for (s = 0; s < AW_STRATA; s++)
-		if (AW_STRATUM_SPEAKS(image, s))
-			aw_image_judge_files(image, s, action, &m, ret);
+	decide_files(image, action, false, path, len, ret);
 }

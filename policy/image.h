@@ -47,6 +47,29 @@ void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret);
 
 /*
+ * The same for a call that changes what is in the file, or puts something under its
+ * name otherwise than by a rename: where the file is judged by its keys it is refused.
+ */
+void aw_image_decide_in_place(const struct aw_image *image, enum aw_action action,
+	const char *path, size_t len, struct aw_decision *ret);
+
+/*
+ * Is this a configuration of git's that is judged by its keys (policy/gitconfig.h)?
+ * Then nothing but a rename onto it may change it, after a look at what comes.  One
+ * that lies in a folder that only the file system can tell for a repository is not
+ * known here.
+ */
+bool aw_image_keyed(
+	const struct aw_image *image, const char *path, size_t len, uint32_t *ret_rule);
+
+/*
+ * The patterns of these one after another: *at is 0 at first.  False at the end; at
+ * once when the protection is off.
+ */
+bool aw_image_next_keyed(const struct aw_image *image, uint32_t *at,
+	const char **ret_pattern, size_t *ret_len, uint32_t *ret_rule);
+
+/*
  * Would moving the folder `from` to `to` take something along that a rule (deny, hide,
  * deny_write, ask) is about, to where that rule does not reach?  True, with the rule
  * and AW_DENY, or AW_ASK where only a question would be left out.  Time grows with the

@@ -93,8 +93,11 @@ static bool is_left(const struct parts *p, const char *from, size_t from_len,
 	return !(after >> p->count & 1) && before & ~after;
 }
 
-/* AW_ALLOW: the entry holds nothing back. */
-static enum aw_verdict guards(const struct aw_image_entry *entry)
+/*
+ * AW_ALLOW: the entry holds nothing back.  A repository's configuration is known by
+ * what stands beside it, wherever it goes.
+ */
+static enum aw_verdict guards(const struct aw_image_entry *entry, const char *pattern)
 {
 	if (entry->negated)
 		return AW_ALLOW;
@@ -103,6 +106,8 @@ static enum aw_verdict guards(const struct aw_image_entry *entry)
 	case AW_LIST_HIDE:
 	case AW_LIST_DENY_WRITE:
 		return AW_DENY;
+	case AW_LIST_KEYED:
+		return strncmp(pattern, "/**/", 4) != 0 ? AW_DENY : AW_ALLOW;
 	case AW_LIST_ASK:
 		return AW_ASK;
 	default:
@@ -120,7 +125,7 @@ bool aw_image_carries(const struct aw_image *image, const char *from, size_t fro
 	for (uint32_t i = 0; i < image->parts[AW_PART_PATTERNS].count; i++) {
 		const struct aw_image_entry *e = &entries[patterns[i]];
 		const char *pattern = aw_image_bytes(image, e->pattern);
-		enum aw_verdict verdict = guards(e);
+		enum aw_verdict verdict = guards(e, pattern);
 		struct parts parts;
 
 		if (verdict <= found.verdict ||

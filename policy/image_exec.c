@@ -107,7 +107,7 @@ void aw_image_decide_exec(const struct aw_image *image, const char *path, size_t
 
 	ret->verdict = AW_ALLOW;
 	ret->rule = AW_NO_RULE;
-	aw_image_walk(image, path, len, &m);
+	aw_image_walk(image, AW_WALK_READS, path, len, &m);
 	for (s = 0; s < AW_STRATA; s++)
 		if (AW_STRATUM_SPEAKS(image, s))
 			aw_image_judge_files(image, s, AW_READ, &m, &files);

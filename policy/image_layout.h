@@ -17,7 +17,7 @@
 #include "policy/image.h"
 
 #define AW_IMAGE_MAGIC 0x6d697761u /* "awim" */
-#define AW_IMAGE_VERSION 2u
+#define AW_IMAGE_VERSION 3u
 
 /* Nodes that can be alive at once while a path is walked; more take the slow way. */
 #define AW_WALK_MAX 32
@@ -37,6 +37,7 @@ enum aw_list {
 	AW_LIST_ASK,
 	AW_LIST_WRITE,
 	AW_LIST_READ,
+	AW_LIST_KEYED, /* git's configuration: see aw_image_keyed() */
 	AW_LIST_EXEC_DENY,
 	AW_LIST_EXEC_ASK,
 	AW_LIST_EXEC_ALLOW,
@@ -53,6 +54,7 @@ enum aw_default { AW_DEFAULT_ALLOW, AW_DEFAULT_READ_ONLY, AW_DEFAULT_DENY };
 
 enum {
 	AW_IMAGE_HIDES = 1,
+	AW_IMAGE_KEYS = 2,
 	AW_IMAGE_SPEAKS = 256, /* shifted by a stratum: it says something */
 };
 
@@ -105,6 +107,7 @@ enum {
 	AW_NODE_LOOP = 1,  /* "**": stays alive whatever comes */
 	AW_NODE_EDGES = 2, /* has literal edges */
 	AW_NODE_LEAF = 4,  /* nothing below it */
+	AW_NODE_READS = 8, /* here or below are rules not about changes alone */
 };
 
 struct aw_image_node {
@@ -260,9 +263,18 @@ static inline void aw_decision_add(
 	d->rule = rule;
 }
 
-/* image_walk.c: all path rules that match path, *ret is set up first. */
-void aw_image_walk(const struct aw_image *image, const char *path, size_t len,
-	struct aw_matches *ret);
+/* Most rules, the protections above all, guard against changes alone. */
+enum aw_walk { AW_WALK_CHANGES, AW_WALK_READS };
+
+/*
+ * image_walk.c: all path rules that match path, *ret is set up first.  AW_WALK_READS
+ * may leave out those of AW_LIST_DENY_WRITE and AW_LIST_KEYED.
+ */
+void aw_image_walk(const struct aw_image *image, enum aw_walk how, const char *path,
+	size_t len, struct aw_matches *ret);
+
+/* image.c: does the action change what is at its path? */
+bool aw_is_change(enum aw_action action);
 
 /* image.c: what the file lists of one stratum say. */
 void aw_image_judge_files(const struct aw_image *image, unsigned stratum,

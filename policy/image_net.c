@@ -177,7 +177,9 @@ __attribute__((noinline)) static void decide_unix(const struct aw_image *image,
 	if (address->path_len == 0 || !address->path)
 		return; /* unnamed: nobody else can be meant */
 	if (address->path[0] == '/') {
-		aw_image_walk(image, address->path, address->path_len, &m);
+		aw_image_walk(image,
+			aw_is_change(action) ? AW_WALK_CHANGES : AW_WALK_READS,
+			address->path, address->path_len, &m);
 		for (s = 0; s < AW_STRATA; s++)
 			aw_image_judge_files(image, s, action, &m, &files);
 	} else {

@@ -17,6 +17,13 @@ struct alive {
 	uint32_t count;
 };
 
+/* What stays the same on the way. */
+struct walk {
+	const struct aw_image *image;
+	struct aw_matches *matches;
+	uint32_t need; /* flags without which a node is not entered */
+};
+
 struct component {
 	const char *text;
 	size_t len;
@@ -34,9 +41,9 @@ static bool is_alive(const struct alive *set, uint32_t node)
 }
 
 /* Arrive at a node: its rules match, and "**" below it may begin. */
-static bool enter(const struct aw_image *image, uint32_t at, struct alive *set,
-	struct aw_matches *m)
+static bool enter(const struct walk *walk, uint32_t at, struct alive *set)
 {
+	const struct aw_image *image = walk->image;
 	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
 	const struct aw_image_node *nodes = aw_part_at(image, AW_PART_NODES);
 	const uint32_t *terms = aw_part_at(image, AW_PART_TERMS);
@@ -45,8 +52,11 @@ static bool enter(const struct aw_image *image, uint32_t at, struct alive *set,
 
 	do {
 		node = &nodes[at];
+		if ((node->flags & walk->need) != walk->need)
+			return true;
 		for (i = 0; i < node->term_count; i++)
-			aw_matches_add(m, entries, terms[node->term_first + i]);
+			aw_matches_add(
+				walk->matches, entries, terms[node->term_first + i]);
 		if (node->flags & AW_NODE_LEAF)
 			return true;
 		if ((node->flags & AW_NODE_LOOP) && is_alive(set, at))
@@ -83,10 +93,10 @@ static bool wild_matches(const struct aw_image *image, const struct aw_image_wil
 }
 
 /* Patterns below a node whose literal start or end, n bytes long, has this hash. */
-static bool step_anchored(const struct aw_image *image, uint32_t node, uint32_t hash,
-	unsigned n, unsigned at_end, const struct component *c, struct alive *to,
-	struct aw_matches *m)
+static bool step_anchored(const struct walk *walk, uint32_t node, uint32_t hash,
+	unsigned n, unsigned at_end, const struct component *c, struct alive *to)
 {
+	const struct aw_image *image = walk->image;
 	const struct aw_image_wild *wild = aw_part_at(image, AW_PART_ANCHORED);
 	uint32_t i, end;
 
@@ -95,37 +105,39 @@ static bool step_anchored(const struct aw_image *image, uint32_t node, uint32_t 
 	for (wild += i; i < end; i++, wild++)
 		if (wild->hash == hash && wild->node == node && wild->anchor == n &&
 			wild->at_end == at_end && wild_matches(image, wild, c) &&
-			!enter(image, wild->child, to, m))
+			!enter(walk, wild->child, to))
 			return false;
 	return true;
 }
 
 /* Try every length of start and end that some pattern below the node has. */
-static bool step_anchors(const struct aw_image *image, uint32_t node, uint32_t anchors,
-	const struct component *c, struct alive *to, struct aw_matches *m)
+static bool step_anchors(const struct walk *walk, uint32_t node, uint32_t anchors,
+	const struct component *c, struct alive *to)
 {
-	uint32_t hash = image->seed, starts = anchors & ((1u << AW_ANCHOR_MAX) - 1);
+	uint32_t hash = walk->image->seed,
+		 starts = anchors & ((1u << AW_ANCHOR_MAX) - 1);
 	uint32_t ends = anchors >> AW_ANCHOR_MAX;
 	unsigned n;
 
 	for (n = 1; starts && n <= c->len; n++, starts >>= 1) {
 		hash = aw_hash_step(hash, (unsigned char)c->text[n - 1]);
-		if ((starts & 1) && !step_anchored(image, node, hash, n, 0, c, to, m))
+		if ((starts & 1) && !step_anchored(walk, node, hash, n, 0, c, to))
 			return false;
 	}
 	for (n = 1; ends && n <= c->len; n++, ends >>= 1)
-		if ((ends & 1) &&
-			!step_anchored(image, node,
-				aw_hash_bytes(image->seed, c->text + c->len - n, n), n,
-				1, c, to, m))
+		if ((ends & 1) && !step_anchored(walk, node,
+					  aw_hash_bytes(walk->image->seed,
+						  c->text + c->len - n, n),
+					  n, 1, c, to))
 			return false;
 	return true;
 }
 
 /* Move every live node over one component. */
-static bool step(const struct aw_image *image, const struct alive *from,
-	const struct component *c, struct alive *to, struct aw_matches *m)
+static bool step(const struct walk *walk, const struct alive *from,
+	const struct component *c, struct alive *to)
 {
+	const struct aw_image *image = walk->image;
 	const struct aw_image_node *nodes = aw_part_at(image, AW_PART_NODES);
 	const struct aw_image_wild *wilds = aw_part_at(image, AW_PART_WILDS), *wild;
 	uint32_t i, j, child;
@@ -134,21 +146,20 @@ static bool step(const struct aw_image *image, const struct alive *from,
 	for (i = 0; i < from->count; i++) {
 		const struct aw_image_node *node = &nodes[from->nodes[i]];
 
-		if ((node->flags & AW_NODE_LOOP) &&
-			!enter(image, from->nodes[i], to, m))
+		if ((node->flags & AW_NODE_LOOP) && !enter(walk, from->nodes[i], to))
 			return false;
 		if (node->flags & AW_NODE_EDGES) {
 			child = find_edge(image, from->nodes[i], c);
-			if (child && !enter(image, child, to, m))
+			if (child && !enter(walk, child, to))
 				return false;
 		}
 		if (node->anchors &&
-			!step_anchors(image, from->nodes[i], node->anchors, c, to, m))
+			!step_anchors(walk, from->nodes[i], node->anchors, c, to))
 			return false;
 		for (j = 0; j < node->wild_count; j++) {
 			wild = &wilds[node->wild_first + j];
 			if (wild_matches(image, wild, c) &&
-				!enter(image, wild->child, to, m))
+				!enter(walk, wild->child, to))
 				return false;
 		}
 	}
@@ -171,16 +182,17 @@ static void compare_all(const struct aw_image *image, const char *path, size_t l
 	}
 }
 
-void aw_image_walk(const struct aw_image *image, const char *path, size_t len,
-	struct aw_matches *ret)
+void aw_image_walk(const struct aw_image *image, enum aw_walk how, const char *path,
+	size_t len, struct aw_matches *ret)
 {
+	const struct walk walk = {image, ret, how == AW_WALK_READS ? AW_NODE_READS : 0};
 	struct alive sets[2], *from = &sets[0], *to = &sets[1], *swap;
 	struct component c;
 	size_t at = 0;
 
 	memset(ret, 0xff, sizeof(*ret));
 	from->count = 0;
-	if (!enter(image, 0, from, ret)) {
+	if (!enter(&walk, 0, from)) {
 		compare_all(image, path, len, ret);
 		return;
 	}
@@ -195,7 +207,7 @@ void aw_image_walk(const struct aw_image *image, const char *path, size_t len,
 		for (; at < len && path[at] != '/'; at++)
 			c.hash = aw_hash_step(c.hash, (unsigned char)path[at]);
 		c.len = (size_t)(path + at - c.text);
-		if (!step(image, from, &c, to, ret)) {
+		if (!step(&walk, from, &c, to)) {
 			compare_all(image, path, len, ret);
 			return;
 		}

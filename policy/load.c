@@ -1,94 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load.c - reading all sources, then one image. */
+/*
+ * load.c - reading all sources, then one image.
+ *
+ * Every file is read once.  Which sections for runners count is known when all files
+ * have been gone over; where there are any they are gone over a second time.
+ */
 #include "policy/load.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "policy/load_internal.h"
 
-#define FILE_MAX (1024 * 1024)
-
-static void cannot_read(struct aw_loader *l)
-{
-	aw_report_at(l, 1, 1, false, "cannot be read: %s", strerror(errno));
-}
-
-/* A file that somebody else put there must not make us wait or read a device. */
-static int open_source(struct aw_loader *l)
-{
-	bool untrusted = l->source->trust == AW_UNTRUSTED;
-	int fd = open(l->source->file,
-		O_RDONLY | O_CLOEXEC | O_NOCTTY | (untrusted ? O_NONBLOCK : 0));
-	struct stat st;
-
-	if (fd < 0) {
-		cannot_read(l);
-		return -1;
-	}
-	if (untrusted && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		aw_report_at(l, 1, 1, false, "is not a regular file");
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static char *read_source(struct aw_loader *l, size_t *ret_len)
-{
-	char *bytes = malloc(FILE_MAX + 1);
-	int fd = open_source(l);
-	size_t len = 0;
-	ssize_t n = 1;
-
-	if (!bytes)
-		l->failed = true;
-	while (bytes && fd >= 0 && len <= FILE_MAX && n > 0) {
-		n = read(fd, bytes + len, FILE_MAX + 1 - len);
-		if (n > 0)
-			len += (size_t)n;
-		else if (n < 0 && errno == EINTR)
-			n = 1;
-	}
-	if (n < 0)
-		cannot_read(l);
-	if (len > FILE_MAX)
-		aw_report_at(l, 1, 1, false, "is larger than 1 MiB");
-	if (fd >= 0)
-		close(fd);
-	if (fd < 0 || n < 0 || len > FILE_MAX) {
-		free(bytes);
-		return NULL;
-	}
-	*ret_len = len;
-	return bytes;
-}
-
-void aw_source_load(struct aw_loader *l, const struct aw_policy_source *source,
-	enum aw_stratum stratum)
-{
-	struct aw_tree_error err;
+/* A file that has been read; without a tree it has been complained about. */
+struct document {
+	const struct aw_policy_source *source;
 	struct aw_tree tree;
-	size_t len;
-	char *bytes;
+	bool good;
+};
 
-	l->source = source;
-	l->stratum = stratum;
-	bytes = read_source(l, &len);
-	if (!bytes)
-		return;
-	if (aw_tree_read(&tree, bytes, len, &err) < 0) {
-		aw_report_at(l, err.line, err.column, false, "%s", err.text);
-	} else {
-		aw_document_read(l, tree.root);
-		aw_tree_free(&tree);
-	}
-	free(bytes);
-}
+/* What is the same in every pass. */
+struct loading {
+	const struct aw_policy_variables *variables;
+	const struct aw_policy_source *sources;
+	struct document *documents; /* owned; count of them */
+	size_t count;
+	enum aw_mode mode;
+	bool force_mode;
+};
 
 static enum aw_stratum stratum_of(enum aw_trust trust)
 {
@@ -135,6 +74,64 @@ static void warn_about_idle_lists(struct aw_loader *l)
 	}
 }
 
+/* Flags win over files, but not over what the system policy enforces. */
+static void settle_mode(struct aw_loader *l, const struct loading *loading)
+{
+	if (loading->force_mode &&
+		!(l->policy.fixed & (1u << AW_FIELD_MODE) && l->policy.mode_set))
+		l->policy.mode = loading->mode;
+}
+
+static const char *runner_of(const struct aw_loader *l, const struct loading *loading)
+{
+	const struct aw_policy *p = &l->policy;
+	const struct aw_policy_variables *v = loading->variables;
+
+	if (v->runner && !(p->fixed & (1u << AW_FIELD_RUNNER)))
+		return v->runner;
+	if (p->runner)
+		return p->runner;
+	if (!l->sections)
+		return NULL;
+	return v->default_runner
+		       ? v->default_runner(p->mode, p->mode_set || loading->count == 0)
+		       : "exec";
+}
+
+static void read_documents(struct aw_loader *l, const struct loading *loading)
+{
+	size_t i;
+
+	l->policy.mode = loading->mode;
+	aw_base_take(l);
+	for (i = 0; i < loading->count; i++)
+		l->system_named |= loading->documents[i].source->trust == AW_SYSTEM;
+	for (i = 0; i < loading->count; i++) {
+		const struct document *d = &loading->documents[i];
+
+		l->source = d->source;
+		l->stratum = stratum_of(d->source->trust);
+		if (d->good)
+			aw_document_read(l, d->tree.root);
+		if (l->stratum == AW_STRATUM_SYSTEM)
+			aw_base_take(l);
+	}
+	settle_mode(l, loading);
+}
+
+/* What follows from all files together. */
+static void settle(struct aw_loader *l, const struct loading *loading)
+{
+	aw_log_settle(l);
+	aw_preset_pick(l);
+	aw_implied_settle(l);
+	warn_about_idle_lists(l);
+	aw_limits_settle(l);
+	aw_builtin_add(l);
+	aw_protections_add(l, loading->sources, loading->count);
+	aw_variable_names_settle(l);
+}
+
 static int compile(struct aw_loader *l)
 {
 	static const struct aw_policy_source none = {"policy", "built-in", AW_TRUSTED};
@@ -142,10 +139,82 @@ static int compile(struct aw_loader *l)
 
 	l->source = &none;
 	l->draft.mode = l->policy.mode;
+	aw_draft_order(&l->draft);
 	if (aw_draft_compile(&l->draft, &l->policy.image, &l->policy.image_size, &err) <
 		0)
 		aw_report_at(l, 1, 1, false, "%s", err.text);
+	aw_places_fill(l);
 	return l->policy.image ? 0 : -1;
+}
+
+/* Go over all files, with the sections for this runner; NULL: with none of them. */
+static void pass(struct aw_loader *l, const struct loading *loading, const char *runner)
+{
+	*l = (struct aw_loader){.variables = loading->variables,
+		.diagnostics = l->diagnostics,
+		.runner = runner,
+		.failed = l->failed};
+	read_documents(l, loading);
+}
+
+/* Forget what was said behind the first `count` messages. */
+static void forget(struct aw_diagnostics *d, size_t count, size_t errors)
+{
+	while (d->count > count) {
+		free(d->items[--d->count].file);
+		free(d->items[d->count].text);
+	}
+	d->errors = errors;
+}
+
+/* Takes runner, which is owned or NULL. */
+static void keep_runner(struct aw_loader *l, char *runner)
+{
+	if (runner && l->sections)
+		l->policy.sections = aw_copy(l, runner);
+	l->policy.runner_shown = runner;
+	l->runner = NULL; /* it may have been the same text */
+}
+
+/* The runner may be known from the start, and mostly nobody has sections for one. */
+static void read_all(struct aw_loader *l, const struct loading *loading)
+{
+	size_t count = l->diagnostics->count, errors = l->diagnostics->errors;
+	const char *named = loading->variables->runner, *now;
+	char *runner;
+
+	pass(l, loading, named);
+	now = runner_of(l, loading);
+	runner = now ? aw_copy(l, now) : NULL;
+	if (l->sections && runner && (!named || strcmp(named, runner) != 0)) {
+		aw_loader_release(l);
+		aw_policy_release(&l->policy);
+		forget(l->diagnostics, count, errors);
+		pass(l, loading, runner);
+	}
+	keep_runner(l, runner);
+}
+
+static void read_sources(struct aw_loader *l, struct loading *loading)
+{
+	size_t i;
+
+	for (i = 0; i < loading->count; i++) {
+		struct document *d = &loading->documents[i];
+
+		d->source = l->source = &loading->sources[i];
+		d->good = aw_source_read(l, &d->tree);
+	}
+}
+
+static void free_documents(struct loading *loading)
+{
+	size_t i;
+
+	for (i = 0; loading->documents && i < loading->count; i++)
+		if (loading->documents[i].good)
+			aw_tree_free(&loading->documents[i].tree);
+	free(loading->documents);
 }
 
 int aw_policy_load(const struct aw_policy_source *sources, size_t count,
@@ -153,27 +222,23 @@ int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 	struct aw_policy *ret, struct aw_diagnostics *diagnostics)
 {
 	struct aw_loader l = {.variables = variables, .diagnostics = diagnostics};
+	struct loading loading = {variables, sources, NULL, count, mode, force_mode};
 	int result = -1;
-	size_t i;
 
 	memset(diagnostics, 0, sizeof(*diagnostics));
-	l.policy.mode = mode;
-	l.policy.environment.inherit_all = true;
-	for (i = 0; i < count; i++)
-		aw_source_load(&l, &sources[i], stratum_of(sources[i].trust));
-	if (force_mode)
-		l.policy.mode = mode;
-	aw_preset_pick(&l);
-	warn_about_idle_lists(&l);
-	aw_limits_settle(&l);
-	aw_builtin_add(&l);
-	aw_protections_add(&l, sources, count);
+	loading.documents = calloc(count + 1, sizeof(*loading.documents));
+	if (loading.documents) {
+		read_sources(&l, &loading);
+		read_all(&l, &loading);
+		settle(&l, &loading);
+	}
+	l.failed |= !loading.documents;
 	if (!diagnostics->errors && !l.failed)
 		result = compile(&l);
 	if (l.failed)
 		diagnostics->errors++;
-	aw_draft_release(&l.draft);
-	aw_presets_free(&l);
+	aw_loader_release(&l);
+	free_documents(&loading);
 	if (result < 0)
 		aw_policy_release(&l.policy);
 	else

@@ -40,6 +40,11 @@ struct aw_policy_variables {
 	const char *state_dir, *runtime_dir, *log; /* agentwatch's own, protected */
 	const char *git_dir;	  /* where a linked worktree's repository is */
 	const char *account_home; /* the account's, where $HOME is another one */
+	/* the runner that flags or the environment name: it wins over the files */
+	const char *runner;
+	/* the one where nobody names any; NULL: exec.  wanted: enforce is somebody's
+	 * wish, not a default */
+	const char *(*default_runner)(enum aw_mode mode, bool wanted);
 };
 
 /* One mistake or warning: "file:line:column: text". */
@@ -60,6 +65,8 @@ struct aw_exposed {
 	char *source, *target; /* owned; absolute */
 	bool write;
 	unsigned line;
+	char *source_text, *target_text; /* owned; as written */
+	bool system;			 /* the system policy's */
 };
 
 /* The `limits` section; 0 where nothing is said. */
@@ -75,6 +82,44 @@ struct aw_limits {
 /* One `environment.set` entry. */
 struct aw_setting {
 	char *name, *value; /* owned */
+	char *text;	    /* owned; the value as written */
+	bool system;	    /* the system policy's, which no other changes */
+};
+
+/* Names and patterns of variables; all owned. */
+struct aw_variable_names {
+	char **items;
+	size_t count;
+};
+
+/* Which variables one of the policies that are intersected lets through. */
+struct aw_variable_rules {
+	bool some; /* only those of `inherit`; else all */
+	struct aw_variable_names inherit;
+	struct aw_variable_names unset; /* "!" in front lets a variable through */
+};
+
+/* One entry of `tests`: for `policy test`; nothing else looks at it. */
+struct aw_expectation {
+	enum aw_action action;
+	const char *word; /* of the action, as in the file */
+	char *asked;	  /* owned; variables are expanded */
+	char *text;	  /* owned; as written */
+	enum aw_verdict expect;
+	bool expects;	   /* ... is filled in */
+	enum aw_mode mode; /* with mode_set: in this mode alone */
+	bool mode_set;
+	char *agent, *name; /* owned, or NULL */
+	char *file;	    /* owned */
+	unsigned line;
+};
+
+/* Where an entry of a list stands; for those who look for mistakes. */
+struct aw_entry_place {
+	uint32_t rule; /* in the image; of a double: that of the one that counts, or
+			AW_NO_RULE */
+	unsigned line, column;
+	char *doubled, *file; /* owned: text and file of a double, else NULL */
 };
 
 struct aw_origin; /* private to the loader */
@@ -82,19 +127,23 @@ struct aw_origin; /* private to the loader */
 /* The resolved policy. All strings owned. */
 struct aw_policy {
 	enum aw_mode mode;
-	bool mode_set;		 /* some file named a mode */
-	char *runner;		 /* as written, or NULL */
-	char *engine;		 /* "auto", ..., or NULL */
-	char *verdicts;		 /* "local", "ask", or NULL */
-	char *on_missing_runner; /* or NULL */
+	bool mode_set; /* some file named a mode */
+	/* words as written, NULL where no file says anything */
+	char *runner;
+	char *engine;		 /* "auto", ... */
+	char *verdicts;		 /* "local", "ask" */
+	char *on_missing_runner; /* "fail", "exec" */
+	char *require;		 /* "kernel", "supervisor" */
+	char *quiet;		 /* "true", "false" */
+	char *keep_descendants;	 /* "true", "false" */
+	char *log_text;		 /* a path, "-" or "none" */
+	char *log;		 /* the path with its variables expanded */
+	unsigned fixed;		 /* which of them no flag changes either */
+	char *sections; /* the runner whose `restricted_runners` count; NULL when there
+			   are none */
+	char *runner_shown; /* the runner that flags, files or `sections` settle */
 	struct {
-		bool inherit_all; /* "all", the default */
-		char **inherit;	  /* names and globs when !inherit_all */
-		size_t inherit_count;
-		char **unset; /* "!" in front lets a variable through */
-		size_t unset_count;
-		char **always_unset; /* the same, of files that others cannot loosen */
-		size_t always_unset_count;
+		struct aw_variable_rules rules[3]; /* system, trusted, untrusted */
 		struct aw_setting *set;
 		size_t set_count;
 	} environment;
@@ -105,6 +154,10 @@ struct aw_policy {
 	uint64_t ask_deadline; /* seconds that a question waits; 0: not said */
 	unsigned unprotected;  /* protections that are off; aw_policy_print() has names
 				*/
+	struct aw_entry_place *places; /* owned; in the order of the lists */
+	size_t place_count;
+	struct aw_expectation *tests; /* owned */
+	size_t test_count;
 	char *picked; /* the preset that the command's name has chosen, or NULL */
 	void *image;  /* compiled, image_size bytes, malloc'd */
 	size_t image_size;
@@ -122,15 +175,67 @@ int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 	const struct aw_policy_variables *variables, enum aw_mode mode, bool force_mode,
 	struct aw_policy *ret, struct aw_diagnostics *diagnostics);
 
+/* The i-th of the commands whose name picks a preset; NULL behind the last one. */
+const char *aw_preset_command(size_t i, const char **ret_preset);
+
 /* Print all diagnostics, one "file:line:column: error|warning: text" a line. */
 void aw_diagnostics_print(const struct aw_diagnostics *diagnostics, FILE *out);
 void aw_diagnostics_free(struct aw_diagnostics *diagnostics);
 
-/* Write the effective policy, entry by entry with its origin, for policy.txt. */
+/*
+ * What the system policy says for one of these keys ("mode", "runner", ...), which then
+ * holds whatever a flag says; NULL when it leaves the key to others.
+ */
+const char *aw_policy_fixed(const struct aw_policy *policy, const char *key);
+
+/* Where an entry of the effective policy stands; layer is NULL for what no file says.
+ */
+struct aw_where {
+	const char *layer, *file;
+	unsigned line;
+};
+
+/*
+ * Who is told a policy as one document, entry by entry.  Within a list key is NULL.
+ * Strings are borrowed for the call.
+ */
+struct aw_policy_teller {
+	void (*open)(void *to, const char *key, bool list);
+	void (*close)(void *to);
+	/* a text that needs quotes, or else a plain word or number */
+	void (*value)(void *to, const char *key, const char *text, bool plain,
+		const struct aw_where *where);
+	void (*remark)(void *to, const char *text);
+};
+
+/*
+ * The effective policy, variables as they were written.  Given back as a file it means
+ * the same, whatever the trusted files below it say.
+ */
+void aw_policy_tell(const struct aw_policy *policy,
+	const struct aw_policy_teller *teller, void *to);
+
+/* The same as YAML, with the origin of each entry as a comment: file:line (layer). */
 void aw_policy_print(const struct aw_policy *policy, FILE *out);
 
 /* Seconds that a text such as 90s, 30m or 1h means; false: it means none. */
 bool aw_duration_read(const char *text, uint64_t *ret);
+
+/*
+ * Write text for YAML or JSON, between quotes: what either of them does not take as it
+ * is becomes an escape.
+ */
+void aw_policy_print_quoted(const char *text, FILE *out);
+
+/* A value outside the lists, and the place in a file that gave it. */
+struct aw_given {
+	char value[64], layer[32], file[4200];
+	unsigned line;
+};
+
+/* The last place that gave `key` ("filesystem.default"), or the nth one before it. */
+bool aw_policy_given(const struct aw_policy *policy, const char *key, size_t nth,
+	struct aw_given *ret);
 
 /* True when the environment section lets a variable of this name through. */
 bool aw_policy_keeps_variable(const struct aw_policy *policy, const char *name);

@@ -32,19 +32,13 @@ static const struct {
 /* A folder of the command's own, whatever signs its name has. */
 static void add_folder(struct aw_loader *l, const char *folder)
 {
-	char text[2 * 4096];
-	size_t to = 0;
+	char *text = aw_path_quoted(l, folder);
 	int s;
 
-	for (; *folder && to < sizeof(text) - 2; folder++) {
-		if (strchr("*?[]\\$", *folder))
-			text[to++] = '\\';
-		text[to++] = *folder;
-	}
-	text[to] = '\0';
-	for (s = 0; s < AW_STRATA; s++)
+	for (s = 0; text && s < AW_STRATA; s++)
 		aw_built_in_entry(l, (enum aw_stratum)s, AW_LIST_WRITE,
 			AW_RANK_BUILT_IN, text, 1);
+	free(text);
 }
 
 /*
@@ -108,7 +102,8 @@ static void add_places(struct aw_loader *l)
 {
 	static const unsigned sections[] = {
 		[AW_LIST_WRITE] = 0, [AW_LIST_NET_ALLOW] = 2, [AW_LIST_NET_LISTEN] = 2};
-	const char *git = l->variables->git_dir;
+	char *git =
+		l->variables->git_dir ? aw_path_quoted(l, l->variables->git_dir) : NULL;
 	unsigned i;
 
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++)
@@ -119,6 +114,7 @@ static void add_places(struct aw_loader *l)
 	if (git && aw_default_built_in(l, 0))
 		aw_built_in_entry(l, AW_STRATUM_TRUSTED, AW_LIST_WRITE,
 			AW_RANK_BUILT_IN, git, i + 1);
+	free(git);
 }
 
 static void set_defaults(struct aw_loader *l)
@@ -143,6 +139,30 @@ static void unset_credentials(struct aw_loader *l)
 		aw_unset_add(l, credentials[i]);
 }
 
+/*
+ * What presets let be listened on counts where something is refused; a list of its own
+ * it is then.
+ */
+static void settle_listening(struct aw_loader *l)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < l->draft.count; i++) {
+		struct aw_draft_entry *e = &l->draft.entries[i];
+		struct aw_image_stratum *s = &l->draft.strata[e->stratum];
+
+		if (e->list == AW_LIST_NET_LISTEN && !s->listen &&
+			s->network == AW_DEFAULT_ALLOW) {
+			aw_draft_entry_free(e);
+			continue;
+		}
+		if (e->list == AW_LIST_NET_LISTEN)
+			s->listen = 1;
+		l->draft.entries[kept++] = *e;
+	}
+	l->draft.count = kept;
+}
+
 void aw_builtin_add(struct aw_loader *l)
 {
 	unsigned i;
@@ -158,4 +178,5 @@ void aw_builtin_add(struct aw_loader *l)
 	if (l->variables->instance)
 		add_folder(l, l->variables->instance);
 	unset_credentials(l);
+	settle_listening(l);
 }

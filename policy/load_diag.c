@@ -30,6 +30,8 @@ static void add(struct aw_loader *l, unsigned line, unsigned column, bool warnin
 	struct aw_diagnostics *d = l->diagnostics;
 	struct aw_diagnostic *items;
 
+	if (warning && l->idle) /* of what does not count, mistakes alone are told */
+		return;
 	d->errors += !warning;
 	if (d->count >= DIAGNOSTICS_MAX)
 		return;

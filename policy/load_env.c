@@ -7,6 +7,7 @@
 #include "policy/load_internal.h"
 
 #define SET_MAX 1000
+#define NAMES_MAX 2000
 
 /* skip: how many signs stand in front of the name. */
 static bool good_name(struct aw_loader *l, const struct aw_node *at, size_t skip)
@@ -25,74 +26,102 @@ static bool good_name(struct aw_loader *l, const struct aw_node *at, size_t skip
 	return aw_glob_check(l, at, name, strlen(name));
 }
 
-static void add_names(struct aw_loader *l, const struct aw_node *value, const char *key,
-	char ***names, size_t *count)
+/* The rules of the policy that is being read. */
+static struct aw_variable_rules *rules_of(struct aw_loader *l)
 {
-	char **grown;
-	size_t i;
-
-	grown = realloc(*names, (*count + value->count + 1) * sizeof(*grown));
-	if (!grown) {
-		l->failed = true;
-		return;
-	}
-	*names = grown;
-	for (i = 0; i < value->count; i++) {
-		if (!good_name(l, value->items[i], 0))
-			continue;
-		grown[*count] = aw_copy(l, value->items[i]->text);
-		if (grown[*count])
-			aw_origin_add(l, value->items[i], key, grown[(*count)++]);
-	}
-}
-
-static void free_names(char ***names, size_t *count)
-{
-	while (*count > 0)
-		free((*names)[--*count]);
-	free(*names);
-	*names = NULL;
-}
-
-void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument)
-{
-	static const char *const words[] = {"all", "none", NULL};
-	int word;
-
-	(void)argument;
-	l->inherit_named = true;
-	if (value->kind == AW_NODE_LIST) {
-		l->policy.environment.inherit_all = false;
-		add_names(l, value, "inherit", &l->policy.environment.inherit,
-			&l->policy.environment.inherit_count);
-		return;
-	}
-	word = aw_word_read(l, value, words);
-	if (word < 0)
-		return;
-	free_names(
-		&l->policy.environment.inherit, &l->policy.environment.inherit_count);
-	l->policy.environment.inherit_all = word == 0;
-	aw_origin_add(l, value, "inherit", words[word]);
+	return &l->policy.environment.rules[l->stratum];
 }
 
 /* Put a name in at this place of a list. */
-static void insert_name(
-	struct aw_loader *l, const char *name, char ***names, size_t *count, size_t at)
+static void insert_name(struct aw_loader *l, const char *name,
+	struct aw_variable_names *names, size_t at)
 {
-	char **grown = realloc(*names, (*count + 1) * sizeof(*grown));
+	char **grown = realloc(names->items, (names->count + 1) * sizeof(*grown));
 	char *copy = aw_copy(l, name);
 
 	if (grown)
-		*names = grown;
+		names->items = grown;
 	if (!grown || !copy) {
 		l->failed = true;
 		free(copy);
 		return;
 	}
-	memmove(grown + at + 1, grown + at, (*count - at) * sizeof(*grown));
+	memmove(grown + at + 1, grown + at, (names->count - at) * sizeof(*grown));
 	grown[at] = copy;
-	++*count;
+	names->count++;
+}
+
+void aw_variable_names_free(struct aw_variable_names *names)
+{
+	while (names->count > 0)
+		free(names->items[--names->count]);
+	free(names->items);
+	names->items = NULL;
+}
+
+/* The last of equal names stays, where it stands. */
+static void drop_doubles(struct aw_variable_names *names)
+{
+	size_t i, j, kept = 0;
+
+	for (i = 0; i < names->count; i++) {
+		for (j = i + 1; j < names->count; j++)
+			if (strcmp(names->items[i], names->items[j]) == 0)
+				break;
+		if (j < names->count)
+			free(names->items[i]);
+		else
+			names->items[kept++] = names->items[i];
+	}
+	names->count = kept;
+}
+
+void aw_variable_names_settle(struct aw_loader *l)
+{
+	int s;
+
+	for (s = 0; s <= AW_STRATUM_UNTRUSTED; s++) {
+		drop_doubles(&l->policy.environment.rules[s].inherit);
+		drop_doubles(&l->policy.environment.rules[s].unset);
+	}
+}
+
+static bool too_many(struct aw_loader *l, const struct aw_node *at,
+	const struct aw_variable_names *n)
+{
+	if (n->count < NAMES_MAX)
+		return false;
+	aw_report(l, at, "more than %d names of variables", NAMES_MAX);
+	return true;
+}
+
+void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument)
+{
+	static const char *const words[] = {"all", "none", NULL};
+	struct aw_variable_rules *rules = rules_of(l);
+	int word;
+	size_t i;
+
+	(void)argument;
+	l->inherit_named = true;
+	if (value->kind == AW_NODE_LIST) {
+		rules->some = true;
+		for (i = 0; i < value->count; i++) {
+			const struct aw_node *at = value->items[i];
+
+			if (!good_name(l, at, 0) || too_many(l, at, &rules->inherit))
+				continue;
+			insert_name(l, at->text, &rules->inherit, rules->inherit.count);
+			aw_origin_add(l, at, "inherit", at->text);
+		}
+		return;
+	}
+	word = aw_word_read(l, value, words);
+	if (word < 0)
+		return;
+	aw_variable_names_free(&rules->inherit);
+	rules->some = word != 0;
+	aw_origin_add(l, value, "inherit", words[word]);
 }
 
 void aw_unset_add(struct aw_loader *l, const char *name)
@@ -100,33 +129,29 @@ void aw_unset_add(struct aw_loader *l, const char *name)
 	const struct aw_node at = {
 		.kind = AW_NODE_TEXT, .line = 1, .column = 1, .text = (char *)name};
 
-	insert_name(l, name, &l->policy.environment.unset,
-		&l->policy.environment.unset_count, l->unset_built_in++);
+	l->stratum = AW_STRATUM_TRUSTED;
+	insert_name(l, name, &rules_of(l)->unset, l->unset_built_in++);
 	aw_origin_add(l, &at, "unset", name);
 }
 
 /* In front of what files say stands what presets say, and before that our own. */
 static void unset_one(struct aw_loader *l, const struct aw_node *at)
 {
-	char ***names = &l->policy.environment.unset;
-	size_t *count = &l->policy.environment.unset_count, place;
+	struct aw_variable_names *names = &rules_of(l)->unset;
 	bool kept = at->kind == AW_NODE_TEXT && at->text[0] == '!';
+	size_t place;
 
-	if (!good_name(l, at, kept))
+	if (!good_name(l, at, kept) || too_many(l, at, names))
 		return;
 	if (kept && l->source->trust == AW_UNTRUSTED) {
 		aw_warn(l, at, "'%.60s' is ignored: this file is not trusted",
 			at->text);
 		return;
 	}
-	if (l->stratum != AW_STRATUM_TRUSTED) {
-		names = &l->policy.environment.always_unset;
-		count = &l->policy.environment.always_unset_count;
-	}
-	place = *count;
+	place = names->count;
 	if (aw_is_preset(l->source) && l->stratum == AW_STRATUM_TRUSTED)
 		place = l->unset_presets++;
-	insert_name(l, at->text, names, count, place);
+	insert_name(l, at->text, names, place);
 	aw_origin_add(l, at, "unset", at->text);
 }
 
@@ -151,43 +176,68 @@ static struct aw_setting *find_setting(struct aw_policy *policy, const char *nam
 	return NULL;
 }
 
-/* A later value replaces an earlier one of the same name. */
-static void add_setting(struct aw_loader *l, const struct aw_node *name, char *value)
+static void free_setting(struct aw_setting *s)
 {
-	struct aw_setting *setting = find_setting(&l->policy, name->text), *grown;
+	free(s->name);
+	free(s->value);
+	free(s->text);
+}
+
+/* A later value replaces an earlier one of the same name.  Takes what *from owns. */
+static void keep_setting(struct aw_loader *l, struct aw_setting *from)
+{
+	struct aw_setting *setting = find_setting(&l->policy, from->name), *grown;
+	size_t count = l->policy.environment.set_count;
 
 	if (setting) {
-		free(setting->value);
-		setting->value = value;
+		free_setting(setting);
+		*setting = *from;
 		return;
 	}
-	grown = realloc(l->policy.environment.set,
-		(l->policy.environment.set_count + 1) * sizeof(*grown));
+	grown = realloc(l->policy.environment.set, (count + 1) * sizeof(*grown));
 	if (!grown) {
 		l->failed = true;
-		free(value);
+		free_setting(from);
 		return;
 	}
 	l->policy.environment.set = grown;
-	grown += l->policy.environment.set_count;
-	grown->name = aw_copy(l, name->text);
-	grown->value = value;
-	if (grown->name)
-		l->policy.environment.set_count++;
+	grown[l->policy.environment.set_count++] = *from;
+}
+
+/* text is what stands in the file, value what it means. */
+static void add_setting(
+	struct aw_loader *l, const char *name, const char *value, const char *text)
+{
+	struct aw_setting s = {aw_copy(l, name), aw_copy(l, value), aw_copy(l, text),
+		l->stratum == AW_STRATUM_SYSTEM};
+
+	if (s.name && s.value && s.text)
+		keep_setting(l, &s);
 	else
-		free(value);
+		free_setting(&s);
 }
 
 void aw_setting_add(struct aw_loader *l, const char *name, const char *value)
 {
 	const struct aw_node at = {
 		.kind = AW_NODE_TEXT, .line = 1, .column = 1, .text = (char *)name};
-	char *copy;
 
-	if (find_setting(&l->policy, name) || !(copy = aw_copy(l, value)))
+	if (find_setting(&l->policy, name))
 		return;
+	l->stratum = AW_STRATUM_TRUSTED;
 	aw_origin_add(l, &at, "set", name);
-	add_setting(l, &at, copy);
+	add_setting(l, name, value, value);
+}
+
+/* True, after a warning, when the system policy has settled this variable. */
+static bool is_settled(struct aw_loader *l, const struct aw_node *name)
+{
+	const struct aw_setting *s = find_setting(&l->policy, name->text);
+
+	if (!s || !s->system || l->stratum == AW_STRATUM_SYSTEM)
+		return false;
+	aw_warn(l, name, "'%.60s' is ignored: the system policy sets it", name->text);
+	return true;
 }
 
 static void read_setting(struct aw_loader *l, const struct aw_node *map,
@@ -212,10 +262,13 @@ static void read_setting(struct aw_loader *l, const struct aw_node *map,
 		return;
 	}
 	text = aw_expand(l, value, value->text, AW_EXPAND_PLAIN);
-	if (!text)
+	if (!text || is_settled(l, name)) {
+		free(text);
 		return;
+	}
 	aw_origin_add(l, name, "set", name->text);
-	add_setting(l, name, text);
+	add_setting(l, name->text, text, value->text);
+	free(text);
 }
 
 void aw_set_read(struct aw_loader *l, const struct aw_node *value, int argument)
@@ -235,21 +288,24 @@ void aw_set_read(struct aw_loader *l, const struct aw_node *value, int argument)
 		read_setting(l, value, value->items[i + 1], i);
 }
 
-static bool any_matches(char *const *names, size_t count, const char *name)
+static bool any_matches(const struct aw_variable_names *names, const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		if (aw_glob_match(names[i], strlen(names[i]), name, strlen(name)))
+	for (i = 0; i < names->count; i++)
+		if (aw_glob_match(names->items[i], strlen(names->items[i]), name,
+			    strlen(name)))
 			return true;
 	return false;
 }
 
 /* The last of the list that matches decides. */
-static bool is_unset(char *const *names, size_t count, const char *name)
+static bool is_unset(const struct aw_variable_names *names, const char *name)
 {
-	while (count-- > 0) {
-		const char *pattern = names[count];
+	size_t i = names->count;
+
+	while (i-- > 0) {
+		const char *pattern = names->items[i];
 		bool kept = pattern[0] == '!';
 
 		pattern += kept;
@@ -261,12 +317,14 @@ static bool is_unset(char *const *names, size_t count, const char *name)
 
 bool aw_policy_keeps_variable(const struct aw_policy *policy, const char *name)
 {
-	if (is_unset(
-		    policy->environment.unset, policy->environment.unset_count, name) ||
-		is_unset(policy->environment.always_unset,
-			policy->environment.always_unset_count, name))
-		return false;
-	return policy->environment.inherit_all ||
-	       any_matches(policy->environment.inherit,
-		       policy->environment.inherit_count, name);
+	int s;
+
+	for (s = 0; s <= AW_STRATUM_UNTRUSTED; s++) {
+		const struct aw_variable_rules *rules = &policy->environment.rules[s];
+
+		if (is_unset(&rules->unset, name) ||
+			(rules->some && !any_matches(&rules->inherit, name)))
+			return false;
+	}
+	return true;
 }

@@ -9,7 +9,8 @@
 
 /* One entry while it is read. */
 struct aw_exposing {
-	char *source, *target; /* owned */
+	char *source, *target;		 /* owned */
+	char *source_text, *target_text; /* owned; as written */
 	bool write, target_seen;
 };
 
@@ -56,10 +57,13 @@ static void read_side(struct aw_loader *l, const struct aw_node *value, int targ
 {
 	struct aw_exposing *draft = l->exposing;
 	char **to = target ? &draft->target : &draft->source;
+	char **text = target ? &draft->target_text : &draft->source_text;
 
 	draft->target_seen |= target;
 	free(*to);
+	free(*text);
 	*to = read_path(l, value);
+	*text = *to ? aw_copy(l, value->text) : NULL;
 }
 
 static void read_mode(struct aw_loader *l, const struct aw_node *value, int argument)
@@ -101,17 +105,26 @@ static void keep(
 		l->policy.exposed = to = grown;
 		l->policy.exposed_count++;
 	}
-	free(to[i].source);
-	free(to[i].target);
-	to[i] = (struct aw_exposed){
-		draft->source, draft->target, draft->write, at->line};
+	aw_exposed_free(&to[i]);
+	to[i] = (struct aw_exposed){draft->source, draft->target, draft->write,
+		at->line, draft->source_text, draft->target_text,
+		l->stratum == AW_STRATUM_SYSTEM};
 	aw_origin_add(l, at, "expose", draft->target);
 	draft->source = draft->target = NULL;
+	draft->source_text = draft->target_text = NULL;
+}
+
+void aw_exposed_free(struct aw_exposed *exposed)
+{
+	free(exposed->source);
+	free(exposed->target);
+	free(exposed->source_text);
+	free(exposed->target_text);
 }
 
 static void read_entry(struct aw_loader *l, const struct aw_node *at)
 {
-	struct aw_exposing draft = {NULL, NULL, false, false};
+	struct aw_exposing draft = {.source = NULL};
 	size_t errors = l->diagnostics->errors;
 
 	if (at->kind != AW_NODE_MAP) {
@@ -126,12 +139,16 @@ static void read_entry(struct aw_loader *l, const struct aw_node *at)
 	l->exposing = NULL;
 	if (!draft.source && l->diagnostics->errors == errors)
 		aw_report(l, at, "'source' is missing");
-	if (draft.source && !draft.target_seen)
+	if (draft.source && draft.source_text && !draft.target_seen) {
 		draft.target = aw_copy(l, draft.source);
-	if (draft.source && draft.target)
+		draft.target_text = aw_copy(l, draft.source_text);
+	}
+	if (draft.source && draft.target && draft.source_text && draft.target_text)
 		keep(l, at, &draft);
 	free(draft.source);
 	free(draft.target);
+	free(draft.source_text);
+	free(draft.target_text);
 }
 
 void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument)

@@ -12,9 +12,11 @@
 #include "policy/load.h"
 #include "policy/load_tree.h"
 
-/* Where a value outside the lists came from: "mode=enforce" at "system /etc/x:3". */
+/* Where a value outside the lists came from; the newest comes first. */
 struct aw_origin {
-	char *what, *where; /* owned */
+	char *key, *value, *layer, *file; /* owned */
+	unsigned line;
+	enum aw_stratum stratum;
 	struct aw_origin *next;
 };
 
@@ -26,6 +28,34 @@ struct aw_place {
 
 enum { AW_LIMITS = 6 };
 
+/* Keys of a document that is being read which are dealt with behind all others. */
+struct aw_pending {
+	const struct aw_node *runners, *agents, *intersect;
+	bool entry; /* an entry of `agents`, not a file */
+};
+
+/* What no document has a place of its own for: one word each. */
+enum {
+	AW_FIELD_RUNNER,
+	AW_FIELD_ENGINE,
+	AW_FIELD_VERDICTS,
+	AW_FIELD_MISSING,
+	AW_FIELD_REQUIRE,
+	AW_FIELD_QUIET,
+	AW_FIELD_KEEP,
+	AW_FIELD_LOG,
+	AW_FIELDS,
+	AW_FIELD_MODE = 31, /* its bit in `fixed` */
+};
+
+/* What holds when the files below a `merge: replace` are dropped: the system's. */
+struct aw_base {
+	char *fields[AW_FIELDS]; /* owned */
+	enum aw_mode mode;
+	bool mode_set, rules_named, inherit_named, redirect_home;
+	unsigned unprotected;
+};
+
 struct aw_loader {
 	const struct aw_policy_source *source;
 	const struct aw_policy_variables *variables;
@@ -33,22 +63,31 @@ struct aw_loader {
 	enum aw_stratum stratum;
 	struct aw_draft draft;
 	struct aw_policy policy;
+	struct aw_pending pending;
+	struct aw_base base;
+	const char *runner; /* whose sections count; NULL: not known yet */
+	bool sections;	    /* there are sections for runners */
+	bool idle;	    /* what is read does not count; mistakes are told */
+	bool system_named;  /* there is a system policy */
 	bool default_set[AW_STRATA][3]; /* filesystem, exec, network: default named */
+	uint8_t implied[AW_STRATA];	/* filesystem.default, where nobody names it */
 	bool rules_named;		/* a trusted file has rules of its own */
 	bool inherit_named;		/* ... and says which variables are inherited */
-	size_t unset_presets, unset_built_in; /* of policy.environment.unset */
+	size_t unset_presets, unset_built_in; /* of the trusted `unset` */
 	bool preset_named;		      /* ... or which presets, if any */
 	bool preset_used;     /* some preset stands below the trusted files */
-	unsigned fixed;	      /* scalars that the system layer has settled */
-	bool deadline_fixed;  /* ask.deadline is one of them */
+	bool deadline_fixed;  /* ask.deadline is settled by the system layer */
 	unsigned unprotected; /* protections that are off, a bit each */
 	unsigned protected;   /* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
 	struct aw_place loose_limits[AW_LIMITS]; /* of untrusted files, by field */
 	bool lenient; /* mistakes are warnings: the value is not of a file's making */
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
-	struct aw_preset *presets;    /* owned: those that were read, newest first */
+	struct aw_expectation *expecting; /* the entry of tests being read */
+	struct aw_preset *presets; /* owned: those that were read, newest first */
 	bool failed;
+	/* protections that a file has spoken about: a preset has no say in them */
+	unsigned protection_named;
 };
 
 /* load_diag.c */
@@ -67,6 +106,7 @@ enum {
 	AW_KEY_UNTRUSTED = 1, /* counts in an untrusted file too */
 	AW_KEY_LATER = 2,     /* not in this version */
 	AW_KEY_PRESET = 4,    /* may stand in a preset */
+	AW_KEY_TOP = 8,	      /* not in an entry of `agents` */
 };
 
 struct aw_key {
@@ -87,12 +127,60 @@ int aw_word_read(
 /* False, after an error, when value is not a list of texts. */
 bool aw_list_check(struct aw_loader *l, const struct aw_node *value);
 
-/* load.c: read one file, its rules going to a stratum. */
-void aw_source_load(struct aw_loader *l, const struct aw_policy_source *source,
-	enum aw_stratum stratum);
+/* The value of a map's key, or NULL. */
+const struct aw_node *aw_map_get(const struct aw_node *map, const char *key);
+
+/* load_source.c: a file as a tree; false after an error. */
+bool aw_source_read(struct aw_loader *l, struct aw_tree *ret);
+
+/* load_layers.c: a document of l->source, its rules going to l->stratum. */
+void aw_document_read(struct aw_loader *l, const struct aw_node *root);
+/* The same for an entry of `agents`, which has no version. */
+void aw_entry_read(struct aw_loader *l, const struct aw_node *map);
+void aw_merge_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_agents_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_intersect_read(struct aw_loader *l, const struct aw_node *value, int argument);
+/* Read something that does not count, for its mistakes alone. */
+void aw_idle_read(struct aw_loader *l, const struct aw_node *node,
+	void (*read)(struct aw_loader *l, const struct aw_node *node));
+
+/* load_drop.c: what the files that are not the system's have said so far is forgotten;
+ * their words on mode, runner and their kin only with `fields`. */
+void aw_below_drop(struct aw_loader *l, bool fields);
+/* What has been said so far is the system's and stays. */
+void aw_base_take(struct aw_loader *l);
+/* Free all but the policy and the diagnostics. */
+void aw_loader_release(struct aw_loader *l);
+
+/*
+ * load_runners.c: rules for one runner.  The first keeps the section for later, the
+ * second reads it behind the rest of its document.
+ */
+void aw_runners_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_runners_apply(struct aw_loader *l, const struct aw_node *section);
+/*
+ * One {restrictions, merge_strategy}; name is for messages.  It counts: a `replace`
+ * drops what the layers below say.
+ */
+void aw_runner_section_read(
+	struct aw_loader *l, const struct aw_node *section, const char *name);
+/* What `restrictions` holds: our own sections, or the simple form. */
+void aw_restrictions_read(struct aw_loader *l, const struct aw_node *map);
+/* filesystem.default where a simple form needs one and nobody names it. */
+void aw_implied_settle(struct aw_loader *l);
 
 /* load_sections.c */
-void aw_document_read(struct aw_loader *l, const struct aw_node *root);
+extern const struct aw_key aw_document_keys[];
+extern const char *const aw_runner_words[]; /* NULL at the end */
+/* One of our sections by its name; "filesystem", "exec", "network", "environment" or
+ * "limits". */
+void aw_section_read(
+	struct aw_loader *l, const struct aw_node *value, const char *name);
+/* Where the log goes, now that it is known who says so. */
+void aw_log_settle(struct aw_loader *l);
+/* The word of a field, and what it is called. */
+char **aw_field_of(struct aw_policy *policy, int field);
+const char *aw_field_key(int field);
 
 /* load_vars.c: expand variables; *ret is owned by the caller.  NULL after an error. */
 enum aw_expand {
@@ -135,6 +223,8 @@ void aw_name_servers_add(
 
 /* load_limits.c */
 void aw_limits_read(struct aw_loader *l, const struct aw_node *value, int argument);
+/* One of them by its name. */
+void aw_limit_read(struct aw_loader *l, const struct aw_node *value, const char *name);
 /* The limits that hold: of several layers the smaller ones. */
 void aw_limits_settle(struct aw_loader *l);
 
@@ -143,6 +233,15 @@ void aw_ask_read(struct aw_loader *l, const struct aw_node *value, int argument)
 
 /* load_expose.c */
 void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_exposed_free(struct aw_exposed *exposed);
+
+/* load_places.c: where each entry stands, once the draft is compiled. */
+void aw_places_fill(struct aw_loader *l);
+void aw_places_free(struct aw_policy *policy);
+
+/* load_tests.c */
+void aw_tests_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_expectations_free(struct aw_policy *policy);
 
 /* load_preset.c: fragments that ship with agentwatch, a layer below the trusted files.
  */
@@ -154,6 +253,8 @@ bool aw_is_preset(const struct aw_policy_source *source);
 bool aw_preset_skips(const struct aw_loader *l, const char *text);
 /* True when, in a preset, an entry's value comes from a variable. */
 bool aw_preset_borrows(const struct aw_loader *l, const char *text);
+/* Presets of layers that are dropped may be named again. */
+void aw_presets_drop(struct aw_loader *l);
 void aw_presets_free(struct aw_loader *l);
 
 /* load_protect.c: what is protected without a word in any file. */
@@ -164,10 +265,23 @@ void aw_protections_add(
 /* The name of protection i, or NULL behind the last one. */
 const char *aw_protection_name(unsigned i);
 
+/* A path, as it stands, that is judged by its keys: see protections.def. */
+void aw_protect_keyed(struct aw_loader *l, const char *path);
+
+/*
+ * load_gitconfig.c: protect all that a configuration of git's includes.  home is what
+ * "~/" stands for in it.
+ */
+void aw_gitconfig_add(struct aw_loader *l, const char *home, const char *file);
+
 /* load_env.c */
 void aw_inherit_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_unset_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_set_read(struct aw_loader *l, const struct aw_node *value, int argument);
+
+/* A name that stands twice counts at its last place. */
+void aw_variable_names_settle(struct aw_loader *l);
+void aw_variable_names_free(struct aw_variable_names *names);
 
 /* load_env.c: a name for the list of variables that are unset. */
 void aw_unset_add(struct aw_loader *l, const char *name);
@@ -183,9 +297,22 @@ bool aw_default_built_in(const struct aw_loader *l, unsigned rules);
 struct aw_draft_entry *aw_built_in_entry(struct aw_loader *l, enum aw_stratum stratum,
 	enum aw_list list, enum aw_rank rank, const char *text, unsigned line);
 
-/* load_print.c */
+/* load_origin.c */
 void aw_origin_add(struct aw_loader *l, const struct aw_node *at, const char *key,
 	const char *value);
+/* The newest of this key and value (NULL: any), of this stratum (AW_STRATA: any). */
+const struct aw_origin *aw_origin_find(const struct aw_policy *policy, unsigned stratum,
+	const char *key, const char *value);
+/* Forget those that are not the system's; those of fields only with `fields`. */
+void aw_origins_drop(struct aw_loader *l, bool fields);
+void aw_origins_free(struct aw_policy *policy);
+
+/* A path as a pattern that means just it; owned by the caller, NULL when out of memory.
+ */
+char *aw_path_quoted(struct aw_loader *l, const char *path);
+
+/* Take the newest entry of the draft back. */
+void aw_entry_drop(struct aw_loader *l);
 
 /* A limit as it is printed, in bytes, seconds or pieces. */
 void aw_amount_text(double value, char *text, size_t size);

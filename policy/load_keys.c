@@ -47,6 +47,13 @@ static void read_key(struct aw_loader *l, const struct aw_key *key,
 			section ? section : "", section ? "." : "", key->name);
 		return;
 	}
+	if (l->pending.entry && !section && (key->flags & AW_KEY_TOP)) {
+		aw_report(l, name, "'%s' has no place in an entry of 'agents'",
+			key->name);
+		return;
+	}
+	if ((key->flags & AW_KEY_LATER) && l->idle)
+		return;
 	if (key->flags & AW_KEY_LATER) {
 		aw_report(l, name, "'%s%s%s' is not available in this version yet",
 			section ? section : "", section ? "." : "", key->name);

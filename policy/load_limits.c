@@ -176,6 +176,15 @@ void aw_limits_read(struct aw_loader *l, const struct aw_node *value, int argume
 	aw_keys_read(l, value, "limits", keys);
 }
 
+void aw_limit_read(struct aw_loader *l, const struct aw_node *value, const char *name)
+{
+	const struct aw_key *key;
+
+	for (key = keys; key->name; key++)
+		if (strcmp(key->name, name) == 0)
+			key->read(l, value, key->argument);
+}
+
 /* An untrusted file's limit that is not smaller changes nothing. */
 static void warn_if_loose(struct aw_loader *l, const char *key, int field)
 {

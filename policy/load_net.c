@@ -245,7 +245,8 @@ static char *read_url(struct item *i, char *text, char *rest, unsigned *ret_port
 		const char *scheme;
 		unsigned port;
 	} schemes[] = {{"http", 80}, {"https", 443}, {"ws", 80}, {"wss", 443},
-		{"socks", 1080}, {"socks4", 1080}, {"socks5", 1080}, {"socks5h", 1080}};
+		{"socks", 1080}, {"socks4", 1080}, {"socks5", 1080}, {"socks5h", 1080},
+		{"tcp", 2375}}; /* as DOCKER_HOST has it */
 	char *at;
 	size_t n;
 
@@ -373,6 +374,20 @@ static void read_unix(struct item *i, const char *text)
 	free(expanded);
 }
 
+/* What a variable says may be a socket, as in DOCKER_HOST: unix:///run/docker.sock */
+static bool read_socket_url(struct item *i, const char *text, const char *value)
+{
+	char *pattern;
+
+	if (strncmp(value, "unix:/", 6) != 0)
+		return false;
+	pattern = aw_expand(i->l, i->at, text, AW_EXPAND_PATTERN);
+	if (pattern)
+		i->entry->pattern = aw_pattern_read(i->l, i->at, pattern + 5);
+	free(pattern);
+	return true;
+}
+
 void aw_net_parse(struct aw_loader *l, const struct aw_node *at,
 	struct aw_draft_entry *entry, const char *text)
 {
@@ -392,7 +407,7 @@ void aw_net_parse(struct aw_loader *l, const struct aw_node *at,
 		free(copy);
 		copy = aw_expand(l, at, text, AW_EXPAND_PLAIN);
 	}
-	if (copy)
+	if (copy && !read_socket_url(&i, text, copy))
 		read_internet(&i, copy);
 	free(copy);
 }
@@ -413,6 +428,8 @@ void aw_net_list_read(struct aw_loader *l, const struct aw_node *value, int list
 			continue;
 		l->lenient = aw_preset_borrows(l, text);
 		aw_net_parse(l, value->items[i], entry, text);
+		if (l->lenient && !entry->net_count && !entry->pattern)
+			aw_entry_drop(l);
 		l->lenient = false;
 	}
 }

@@ -166,6 +166,28 @@ struct aw_draft_entry *aw_entry_add(struct aw_loader *l, const struct aw_node *a
 	return entry;
 }
 
+void aw_entry_drop(struct aw_loader *l)
+{
+	aw_draft_entry_free(&l->draft.entries[--l->draft.count]);
+}
+
+char *aw_path_quoted(struct aw_loader *l, const char *path)
+{
+	char *to = malloc(2 * strlen(path) + 1), *at = to;
+
+	if (!to) {
+		l->failed = true;
+		return NULL;
+	}
+	for (; *path; path++) {
+		if (strchr("*?[]\\ \t$~!", *path))
+			*at++ = '\\';
+		*at++ = *path;
+	}
+	*at = '\0';
+	return to;
+}
+
 void aw_path_list_read(struct aw_loader *l, const struct aw_node *value, int list)
 {
 	struct aw_draft_entry *entry;
@@ -180,6 +202,8 @@ void aw_path_list_read(struct aw_loader *l, const struct aw_node *value, int lis
 			continue;
 		l->lenient = aw_preset_borrows(l, text);
 		entry->pattern = aw_pattern_read(l, value->items[i], text);
+		if (l->lenient && !entry->pattern)
+			aw_entry_drop(l);
 		l->lenient = false;
 	}
 }

@@ -20,24 +20,43 @@ static const char layer[] = "preset";
 struct aw_preset {
 	char *name, *file; /* owned; the file's name outlives the draft */
 	enum aw_stratum stratum;
+	bool dropped; /* its file's name is still needed */
 	struct aw_preset *next;
 };
 
 static const struct {
 	const char *command, *preset;
 } commands[] = {
+	{"aider", "aider"},
 	{"claude", "claude-code"},
 	{"claude-agent-acp", "claude-code"},
 	{"claude-code-acp", "claude-code"},
 	{"codex", "codex"},
 	{"gemini", "gemini-cli"},
+	{"goose", "goose"},
 	{"opencode", "opencode"},
 	{"qwen", "qwen-code"},
 };
 
+const char *aw_preset_command(size_t i, const char **ret_preset)
+{
+	if (i >= sizeof(commands) / sizeof(*commands))
+		return NULL;
+	*ret_preset = commands[i].preset;
+	return commands[i].command;
+}
+
 bool aw_is_preset(const struct aw_policy_source *source)
 {
-	return source->layer == layer;
+	return source->layer && strcmp(source->layer, layer) == 0;
+}
+
+void aw_presets_drop(struct aw_loader *l)
+{
+	struct aw_preset *p;
+
+	for (p = l->presets; p; p = p->next)
+		p->dropped |= p->stratum != AW_STRATUM_SYSTEM;
 }
 
 void aw_presets_free(struct aw_loader *l)
@@ -98,7 +117,8 @@ static bool was_read(const struct aw_loader *l, const char *name)
 	const struct aw_preset *p;
 
 	for (p = l->presets; p; p = p->next)
-		if (p->stratum == l->stratum && strcmp(p->name, name) == 0)
+		if (!p->dropped && p->stratum == l->stratum &&
+			strcmp(p->name, name) == 0)
 			return true;
 	return false;
 }
@@ -128,6 +148,7 @@ static void read_preset(struct aw_loader *l, const struct aw_node *at)
 	const struct aw_policy_source *outer = l->source;
 	struct aw_policy_source source = {NULL, layer, AW_TRUSTED};
 	struct aw_preset *preset;
+	struct aw_tree tree;
 
 	if (at->kind != AW_NODE_TEXT || !good_name(at->text)) {
 		aw_report(l, at, "expected the name of a preset, such as node");
@@ -151,7 +172,11 @@ static void read_preset(struct aw_loader *l, const struct aw_node *at)
 	if (!aw_is_preset(outer))
 		aw_origin_add(l, at, "preset", at->text);
 	source.file = preset->file;
-	aw_source_load(l, &source, l->stratum);
+	l->source = &source;
+	if (aw_source_read(l, &tree)) {
+		aw_document_read(l, tree.root);
+		aw_tree_free(&tree);
+	}
 	l->source = outer;
 	l->preset_used |= l->stratum == AW_STRATUM_TRUSTED;
 }

@@ -40,13 +40,31 @@ struct protector {
 	struct bases homes, configs, runtimes;
 };
 
+/* A preset stands below the files: what one of them says holds, wherever it stands. */
+static bool file_has_said(
+	struct aw_loader *l, const struct aw_node *value, int i, int off)
+{
+	if (!aw_is_preset(l->source)) {
+		l->protection_named |= 1u << i;
+		return false;
+	}
+	if (!(l->protection_named & (1u << i)))
+		return false;
+	if (off && !(l->unprotected & (1u << i)))
+		aw_warn(l, value,
+			"'protections: {%s: off}' of this preset is ignored: a policy "
+			"file has it on",
+			aw_protection_name((unsigned)i));
+	return true;
+}
+
 static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
 {
 	static const char *const words[] = {"on", "off", NULL};
 	int off = aw_word_read(l, value, words);
 	char key[64];
 
-	if (off < 0)
+	if (off < 0 || file_has_said(l, value, i, off))
 		return;
 	if (off && (l->protected & (1u << i)) && l->source->trust != AW_SYSTEM) {
 		aw_warn(l, value,
@@ -63,7 +81,7 @@ static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
 }
 
 static const struct aw_key keys[] = {
-#define AW_PROTECTION(id, name) {name, switch_one, id, 0},
+#define AW_PROTECTION(id, name) {name, switch_one, id, AW_KEY_PRESET},
 #define AW_PROTECT(id, list, text)
 #include "policy/protections.def"
 	{NULL, NULL, 0, 0},
@@ -88,24 +106,6 @@ void aw_protections_read(struct aw_loader *l, const struct aw_node *value, int a
 		return;
 	for (i = 0; i < PROTECTIONS; i++)
 		switch_one(l, value, i);
-}
-
-/* A path as a pattern that means just it. */
-static char *quoted(struct aw_loader *l, const char *path)
-{
-	char *to = malloc(2 * strlen(path) + 1), *at = to;
-
-	if (!to) {
-		l->failed = true;
-		return NULL;
-	}
-	for (; *path; path++) {
-		if (strchr("*?[]\\ \t$~!", *path))
-			*at++ = '\\';
-		*at++ = *path;
-	}
-	*at = '\0';
-	return to;
 }
 
 static void add_base(
@@ -172,7 +172,8 @@ static void add_path(struct protector *p, size_t row, const char *prefix,
 	char *path = NULL, *plain = NULL, *pattern = NULL, *real = NULL;
 	struct stat st;
 
-	if (asprintf(&path, "%s%s", base, rest) < 0 || !(plain = quoted(l, path)) ||
+	if (asprintf(&path, "%s%s", base, rest) < 0 ||
+		!(plain = aw_path_quoted(l, path)) ||
 		asprintf(&pattern, "%s%s", prefix, plain) < 0) {
 		l->failed = true;
 		free(path);
@@ -184,7 +185,7 @@ static void add_path(struct protector *p, size_t row, const char *prefix,
 	free(pattern);
 	free(plain);
 	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
-		(real = realpath(path, NULL)) && (plain = quoted(l, real))) {
+		(real = realpath(path, NULL)) && (plain = aw_path_quoted(l, real))) {
 		if (asprintf(&pattern, "%s%s", prefix, plain) >= 0) {
 			add_entry(l, rows[row].protection, rows[row].list, pattern,
 				pattern, (unsigned)row + 1);
@@ -225,12 +226,61 @@ static void add_row(struct protector *p, size_t row)
 	}
 }
 
+void aw_protect_keyed(struct aw_loader *l, const char *path)
+{
+	char *real = realpath(path, NULL);
+	const char *const names[] = {path, real && strcmp(real, path) ? real : NULL};
+
+	for (int i = 0; i < 2; i++) {
+		char *plain = names[i] ? aw_path_quoted(l, names[i]) : NULL;
+
+		if (plain)
+			add_entry(l, CONFIG, AW_LIST_KEYED, plain, names[i], ROWS + 2);
+		free(plain);
+	}
+	free(real);
+}
+
+static void add_git_config(struct aw_loader *l, const struct protector *p,
+	const char *base, const char *rest, bool named)
+{
+	char *file = NULL;
+
+	if (!base || base[0] != '/' || l->unprotected & (1u << CONFIG))
+		return;
+	if (asprintf(&file, "%s%s", base, rest) < 0) {
+		l->failed = true;
+		return;
+	}
+	/* by its own name too, so that another one of the same file can be told */
+	if (!named && access(file, F_OK) == 0)
+		aw_protect_keyed(l, file);
+	aw_gitconfig_add(l, p->homes.count ? p->homes.paths[0] : NULL, file);
+	free(file);
+}
+
+/* The files that git reads in the workspace: what they include is judged like them. */
+static void add_git_configs(struct aw_loader *l, const struct protector *p)
+{
+	const struct aw_policy_variables *v = l->variables;
+	size_t i;
+
+	for (i = 0; i < p->homes.count; i++)
+		add_git_config(l, p, p->homes.paths[i], "/.gitconfig", true);
+	for (i = 0; i < p->configs.count; i++)
+		add_git_config(l, p, p->configs.paths[i], "/git/config", true);
+	add_git_config(l, p, "/etc", "/gitconfig", true);
+	add_git_config(l, p, v->workspace, "/.git/config", false);
+	add_git_config(l, p, v->workspace, "/.git/config.worktree", false);
+	add_git_config(l, p, v->git_dir, "/config", false);
+}
+
 /* A file or folder of our own: not changed, and its sockets not spoken to. */
 static void add_own(struct aw_loader *l, const char *path, bool sockets)
 {
 	char *plain, *pattern;
 
-	if (!path || path[0] != '/' || !(plain = quoted(l, path)))
+	if (!path || path[0] != '/' || !(plain = aw_path_quoted(l, path)))
 		return;
 	add_entry(l, OWN, AW_LIST_DENY_WRITE, plain, plain, ROWS + 1);
 	if (sockets && asprintf(&pattern, "unix:%s", plain) >= 0) {
@@ -292,11 +342,13 @@ void aw_protections_add(
 	add_base(l, &p.runtimes, user, "");
 	for (i = 0; i < ROWS; i++)
 		add_row(&p, i);
+	add_git_configs(l, &p);
 	add_config_folders(l, &p);
 	add_own(l, v->agentwatch_dir, false);
 	add_own(l, v->state_dir, false);
 	add_own(l, v->runtime_dir, true);
 	add_own(l, v->log, false);
+	add_own(l, l->policy.log, false);
 	add_own(l, v->presets, false);
 	add_files(l, sources, count);
 	free_bases(&p.homes);

@@ -5,27 +5,57 @@
 
 #include "policy/load_internal.h"
 
-enum { FIELD_RUNNER, FIELD_ENGINE, FIELD_VERDICTS, FIELD_MISSING };
-
 enum { RULES_FILES, RULES_EXEC, RULES_NETWORK };
 
-static const char *const runners[] = {"exec", "landlock", "bwrap", "firejail", "docker",
-	"podman", "user", "sandbox-exec", "restricted-token", NULL};
+const char *const aw_runner_words[] = {"exec", "landlock", "bwrap", "firejail",
+	"docker", "podman", "user", "sandbox-exec", "restricted-token", NULL};
 static const char *const engines[] = {"auto", "hybrid", "kernel", "preload", NULL};
 static const char *const verdicts[] = {"local", "ask", NULL};
 static const char *const missing[] = {"fail", "exec", NULL};
+static const char *const strengths[] = {"kernel", "supervisor", NULL};
+static const char *const bools[] = {"false", "true", NULL};
 
 static const struct {
 	const char *key;
-	const char *const *words;
-	size_t field; /* of struct aw_policy */
-} fields[] = {
-	[FIELD_RUNNER] = {"runner", runners, offsetof(struct aw_policy, runner)},
-	[FIELD_ENGINE] = {"engine", engines, offsetof(struct aw_policy, engine)},
-	[FIELD_VERDICTS] = {"verdicts", verdicts, offsetof(struct aw_policy, verdicts)},
-	[FIELD_MISSING] = {"on_missing_runner", missing,
+	const char *const *words; /* NULL: the name of a log */
+	size_t field;		  /* of struct aw_policy */
+} fields[AW_FIELDS] = {
+	[AW_FIELD_RUNNER] = {"runner", aw_runner_words,
+		offsetof(struct aw_policy, runner)},
+	[AW_FIELD_ENGINE] = {"engine", engines, offsetof(struct aw_policy, engine)},
+	[AW_FIELD_VERDICTS] = {"verdicts", verdicts,
+		offsetof(struct aw_policy, verdicts)},
+	[AW_FIELD_MISSING] = {"on_missing_runner", missing,
 		offsetof(struct aw_policy, on_missing_runner)},
+	[AW_FIELD_REQUIRE] = {"require", strengths,
+		offsetof(struct aw_policy, require)},
+	[AW_FIELD_QUIET] = {"quiet", bools, offsetof(struct aw_policy, quiet)},
+	[AW_FIELD_KEEP] = {"keep_descendants", bools,
+		offsetof(struct aw_policy, keep_descendants)},
+	[AW_FIELD_LOG] = {"log", NULL, offsetof(struct aw_policy, log_text)},
 };
+
+char **aw_field_of(struct aw_policy *policy, int field)
+{
+	return (char **)(void *)((char *)policy + fields[field].field);
+}
+
+const char *aw_field_key(int field)
+{
+	return fields[field].key;
+}
+
+const char *aw_policy_fixed(const struct aw_policy *policy, const char *key)
+{
+	int i;
+
+	if (strcmp(key, "mode") == 0 && policy->fixed & (1u << AW_FIELD_MODE))
+		return "enforce";
+	for (i = 0; i < AW_FIELDS; i++)
+		if (strcmp(fields[i].key, key) == 0 && policy->fixed & (1u << i))
+			return *aw_field_of((struct aw_policy *)policy, i);
+	return NULL;
+}
 
 static void read_version(struct aw_loader *l, const struct aw_node *value, int argument)
 {
@@ -48,40 +78,84 @@ static void read_mode(struct aw_loader *l, const struct aw_node *value, int argu
 		aw_warn(l, value, "'mode: audit' is ignored: this file is not trusted");
 		return;
 	}
-	if ((l->fixed & (1u << 31)) && mode == AW_AUDIT) {
+	if ((l->policy.fixed & (1u << AW_FIELD_MODE)) && mode == AW_AUDIT) {
 		aw_warn(l, value,
 			"'mode: audit' is ignored: the system policy enforces");
 		return;
 	}
 	if (l->source->trust == AW_SYSTEM && mode == AW_ENFORCE)
-		l->fixed |= 1u << 31;
+		l->policy.fixed |= 1u << AW_FIELD_MODE;
 	l->policy.mode = (enum aw_mode)mode;
 	l->policy.mode_set = true;
 	aw_origin_add(l, value, "mode", modes[mode]);
 }
 
+/* A path with its variables expanded, or a word instead of one. */
+static char *log_name(struct aw_loader *l, const struct aw_node *value)
+{
+	return aw_expand(l, value, value->text, AW_EXPAND_PLAIN);
+}
+
+/* A word of those that may stand there, or the name of a log; NULL after an error. */
+static char *field_text(struct aw_loader *l, const struct aw_node *value, int field)
+{
+	char *text, *copy;
+
+	if (fields[field].words)
+		return aw_word_read(l, value, fields[field].words) < 0
+			       ? NULL
+			       : aw_copy(l, value->text);
+	if (value->kind != AW_NODE_TEXT || !value->text[0]) {
+		aw_report(l, value, "expected the path of a file, '-' or 'none'");
+		return NULL;
+	}
+	text = log_name(l, value);
+	copy = text ? aw_copy(l, value->text) : NULL;
+	if (text && text[0] != '/' && strcmp(text, "-") != 0 &&
+		strcmp(text, "none") != 0) {
+		aw_report(l, value,
+			"'%.100s' is not absolute; did you mean '$HOME/%.100s'?",
+			value->text, text);
+		free(copy);
+		copy = NULL;
+	}
+	free(text);
+	return copy;
+}
+
+void aw_log_settle(struct aw_loader *l)
+{
+	static const struct aw_policy_source none = {"policy", "built-in", AW_TRUSTED};
+	const struct aw_node at = {.kind = AW_NODE_TEXT,
+		.line = 1,
+		.column = 1,
+		.text = l->policy.log_text};
+
+	l->source = &none;
+	if (at.text)
+		l->policy.log = log_name(l, &at);
+}
+
 static void read_field(struct aw_loader *l, const struct aw_node *value, int field)
 {
-	char **to = (char **)(void *)((char *)&l->policy + fields[field].field), *copy;
-	int word = aw_word_read(l, value, fields[field].words);
+	char **to = aw_field_of(&l->policy, field);
+	char *text = field_text(l, value, field);
 
-	if (word < 0)
+	if (!text)
 		return;
-	if ((l->fixed & (1u << field)) && l->source->trust != AW_SYSTEM) {
-		if (strcmp(*to, value->text) != 0)
+	if ((l->policy.fixed & (1u << field)) && l->source->trust != AW_SYSTEM) {
+		if (strcmp(*to, text) != 0)
 			aw_warn(l, value,
 				"'%s: %s' is ignored: the system policy says %s",
 				fields[field].key, value->text, *to);
+		free(text);
 		return;
 	}
 	if (l->source->trust == AW_SYSTEM)
-		l->fixed |= 1u << field;
-	copy = aw_copy(l, value->text);
-	if (!copy)
-		return;
+		l->policy.fixed |= 1u << field;
 	free(*to);
-	*to = copy;
-	aw_origin_add(l, value, fields[field].key, copy);
+	*to = text;
+	aw_origin_add(l, value, fields[field].key, text);
 }
 
 static void read_default(struct aw_loader *l, const struct aw_node *value, int rules)
@@ -147,14 +221,19 @@ static const struct aw_key network_keys[] = {
 static void read_redirect_home(
 	struct aw_loader *l, const struct aw_node *value, int argument)
 {
-	static const char *const words[] = {"false", "true", NULL};
-	int word = aw_word_read(l, value, words);
+	int word = aw_word_read(l, value, bools);
 
 	(void)argument;
 	if (word < 0)
 		return;
+	if (l->base.redirect_home && !word) {
+		aw_warn(l, value,
+			"'redirect_home: false' is ignored: the system policy says "
+			"true");
+		return;
+	}
 	l->policy.redirect_home = word;
-	aw_origin_add(l, value, "redirect_home", words[word]);
+	aw_origin_add(l, value, "redirect_home", bools[word]);
 }
 
 static const struct aw_key environment_keys[] = {
@@ -188,19 +267,43 @@ static void read_environment(
 	aw_keys_read(l, value, "environment", environment_keys);
 }
 
-static const struct aw_key document_keys[] = {
-	{"version", read_version, 0, ANYWHERE},
+void aw_section_read(struct aw_loader *l, const struct aw_node *value, const char *name)
+{
+	static const struct {
+		const char *name;
+		void (*read)(struct aw_loader *l, const struct aw_node *value, int);
+		int argument;
+	} sections[] = {
+		{"filesystem", read_rules, RULES_FILES},
+		{"exec", read_rules, RULES_EXEC},
+		{"network", read_rules, RULES_NETWORK},
+		{"environment", read_environment, 0},
+		{"limits", aw_limits_read, 0},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+		if (strcmp(sections[i].name, name) == 0)
+			sections[i].read(l, value, sections[i].argument);
+}
+
+const struct aw_key aw_document_keys[] = {
+	{"version", read_version, 0, ANYWHERE | AW_KEY_TOP},
 	{"mode", read_mode, 0, AW_KEY_UNTRUSTED},
-	{"runner", read_field, FIELD_RUNNER, 0},
-	{"engine", read_field, FIELD_ENGINE, 0},
-	{"verdicts", read_field, FIELD_VERDICTS, 0},
-	{"on_missing_runner", read_field, FIELD_MISSING, 0},
+	{"runner", read_field, AW_FIELD_RUNNER, 0},
+	{"engine", read_field, AW_FIELD_ENGINE, 0},
+	{"verdicts", read_field, AW_FIELD_VERDICTS, 0},
+	{"on_missing_runner", read_field, AW_FIELD_MISSING, 0},
+	{"require", read_field, AW_FIELD_REQUIRE, 0},
+	{"quiet", read_field, AW_FIELD_QUIET, 0},
+	{"keep_descendants", read_field, AW_FIELD_KEEP, 0},
+	{"log", read_field, AW_FIELD_LOG, 0},
 	{"filesystem", read_rules, RULES_FILES, ANYWHERE},
 	{"exec", read_rules, RULES_EXEC, ANYWHERE},
 	{"network", read_rules, RULES_NETWORK, ANYWHERE},
 	{"environment", read_environment, 0, ANYWHERE},
 	{"ask", aw_ask_read, 0, 0},
-	{"merge", NULL, 0, AW_KEY_LATER},
+	{"merge", aw_merge_read, 0, 0},
 	{"preset", aw_preset_read, 0, AW_KEY_PRESET},
 	{"limits", aw_limits_read, 0, AW_KEY_UNTRUSTED},
 	{"container", NULL, 0, AW_KEY_LATER},
@@ -208,33 +311,11 @@ static const struct aw_key document_keys[] = {
 	{"host_commands", NULL, 0, AW_KEY_LATER},
 	{"profiles", NULL, 0, AW_KEY_LATER},
 	{"hooks", NULL, 0, AW_KEY_LATER},
-	{"restricted_runners", NULL, 0, AW_KEY_LATER},
+	{"restricted_runners", aw_runners_read, 0, AW_KEY_UNTRUSTED},
 	{"restricted_runner", NULL, 0, AW_KEY_LATER},
-	{"protections", aw_protections_read, 0, 0},
-	{"tests", NULL, 0, AW_KEY_LATER},
-	{"agents", NULL, 0, AW_KEY_LATER},
+	{"protections", aw_protections_read, 0, AW_KEY_PRESET},
+	{"tests", aw_tests_read, 0, ANYWHERE},
+	{"agents", aw_agents_read, 0, AW_KEY_TOP},
+	{"intersect", aw_intersect_read, 0, AW_KEY_TOP},
 	{NULL, NULL, 0, 0},
 };
-
-static bool has_version(const struct aw_node *root)
-{
-	size_t i;
-
-	for (i = 0; i < root->count; i += 2)
-		if (root->items[i]->kind == AW_NODE_TEXT &&
-			strcmp(root->items[i]->text, "version") == 0)
-			return true;
-	return false;
-}
-
-void aw_document_read(struct aw_loader *l, const struct aw_node *root)
-{
-	if (!root) {
-		aw_report_at(l, 1, 1, false,
-			"an empty file; at least 'version: 1' is needed");
-		return;
-	}
-	aw_keys_read(l, root, NULL, document_keys);
-	if (root->kind == AW_NODE_MAP && !has_version(root))
-		aw_report(l, root, "'version: 1' is missing");
-}

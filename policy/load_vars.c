@@ -66,9 +66,9 @@ static void put_environment(struct expansion *x, const char *name, size_t len)
 	if (x->l->source->trust == AW_UNTRUSTED)
 		aw_report(x->l, x->at,
 			"'$env:' has no meaning in a file that is not trusted");
-	else if (!value)
+	else if (!value && !x->l->idle) /* what does not count needs none */
 		aw_report(x->l, x->at, "the environment has no '%.*s'", (int)len, name);
-	else
+	else if (value)
 		put_value(x, value);
 	x->wrong |= !value || x->l->source->trust == AW_UNTRUSTED;
 }
@@ -112,6 +112,27 @@ static void put_variable(struct expansion *x, const char *name, size_t len)
 	}
 }
 
+/* What is wrong with a "$" that no variable follows; text stands behind it. */
+static void no_variable(struct expansion *x, const char *text, const char *end)
+{
+	size_t len = strcspn(text, "}");
+	int shown = (int)(len < 60 ? len + strspn(text + len, "}") : 60);
+
+	if (*text == '{' && *end == '$')
+		aw_report(x->l, x->at,
+			"'$%.*s' has a variable inside the name of another, which "
+			"means nothing; write one behind the other",
+			shown, text);
+	else if (*text == '{' && !strchr(text, '}'))
+		aw_report(
+			x->l, x->at, "'$%.60s' is never closed; '}' is missing", text);
+	else
+		aw_report(x->l, x->at,
+			"'$' without the name of a variable; the sign itself is "
+			"written '\\$'");
+	x->wrong = true;
+}
+
 /* text stands behind a "$"; returns what follows the variable. */
 static const char *take_variable(struct expansion *x, const char *text)
 {
@@ -121,10 +142,7 @@ static const char *take_variable(struct expansion *x, const char *text)
 	size_t len = name_length(name + prefix);
 
 	if (len == 0 || (braces && name[prefix + len] != '}')) {
-		aw_report(x->l, x->at,
-			"'$' without the name of a variable; the sign itself is "
-			"written '\\$'");
-		x->wrong = true;
+		no_variable(x, text, name + prefix + len);
 		return text + strlen(text);
 	}
 	put_variable(x, name, prefix + len);

@@ -55,6 +55,7 @@ struct aw_page {
 	uint32_t version;
 	_Atomic uint32_t work; /* enum aw_work; NONE once the supervisor is gone */
 	_Atomic uint32_t generation; /* +1: cached directories may have moved */
+	_Atomic uint32_t links;	     /* +1: a path may lead elsewhere than it did */
 	_Atomic uint32_t stale;	     /* a newer memfd exists: fetch it */
 	_Atomic uint32_t doorbell;   /* futex: the drainer sleeps on it */
 	_Atomic uint32_t drowsy;     /* 1 while the drainer sleeps */

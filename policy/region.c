@@ -157,7 +157,8 @@ void aw_image_region(const struct aw_image *image, const char *path, size_t len,
 		len = 0;
 	memcpy(child, path, len);
 	memcpy(child + len, any_child, sizeof(any_child));
-	aw_image_walk(image, child, len + sizeof(any_child) - 1, &mild_read);
+	aw_image_walk(
+		image, AW_WALK_CHANGES, child, len + sizeof(any_child) - 1, &mild_read);
 	strict_read = mild_write = mild_read;
 	for (i = 0; i < image->parts[AW_PART_PATTERNS].count; i++) {
 		const struct aw_image_entry *entry = pattern_at(image, i);

@@ -17,6 +17,7 @@ static const struct {
 	[AW_LIST_ASK] = {"ask", AW_RULE_FILES, AW_ASK},
 	[AW_LIST_WRITE] = {"write", AW_RULE_FILES, AW_ALLOW},
 	[AW_LIST_READ] = {"read", AW_RULE_FILES, AW_ALLOW},
+	[AW_LIST_KEYED] = {"keyed", AW_RULE_FILES, AW_DENY},
 	[AW_LIST_EXEC_DENY] = {"deny", AW_RULE_EXEC, AW_DENY},
 	[AW_LIST_EXEC_ASK] = {"ask", AW_RULE_EXEC, AW_ASK},
 	[AW_LIST_EXEC_ALLOW] = {"allow", AW_RULE_EXEC, AW_ALLOW},
@@ -25,6 +26,11 @@ static const struct {
 	[AW_LIST_NET_ALLOW] = {"allow", AW_RULE_NETWORK, AW_ALLOW},
 	[AW_LIST_NET_LISTEN] = {"listen", AW_RULE_NETWORK, AW_ALLOW},
 };
+
+_Static_assert((int)AW_RULES_OF == (int)AW_STRATA &&
+		       (int)AW_RULES_PROTECTIONS == (int)AW_STRATUM_PROTECTIONS &&
+		       (int)AW_RULE_LISTS == (int)AW_LISTS,
+	"rules.h says the same as the image");
 
 static bool is_literal(const char *pattern, size_t len)
 {
@@ -45,10 +51,13 @@ bool aw_image_rule_about(
 		return false;
 	entry += rule;
 	*ret = (struct aw_rule_about){
+		.of = (enum aw_rules_of)entry->stratum,
+		.list_number = entry->list,
 		.section = lists[entry->list].section,
 		.list = lists[entry->list].name,
 		.strictest = lists[entry->list].strictest,
-		.changes_only = entry->list == AW_LIST_DENY_WRITE,
+		.changes_only = entry->list == AW_LIST_DENY_WRITE ||
+				entry->list == AW_LIST_KEYED,
 		.negated = entry->negated,
 		.path = aw_image_bytes(image, entry->pattern),
 		.path_len = entry->pattern_len,
@@ -58,6 +67,16 @@ bool aw_image_rule_about(
 		if (commands[i].entry == rule)
 			ret->arguments = !(commands[i].flags & AW_COMMAND_ANY);
 	return true;
+}
+
+bool aw_image_rule_below(const struct aw_image *image, uint32_t rule)
+{
+	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);
+
+	for (uint32_t i = 0; i < image->parts[AW_PART_NETS].count; i++)
+		if (nets[i].entry == rule && nets[i].kind == AW_NET_BELOW)
+			return true;
+	return false;
 }
 
 void aw_image_defaults(const struct aw_image *image, struct aw_rule_defaults *ret)

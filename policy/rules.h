@@ -13,10 +13,22 @@
 
 enum aw_rule_section { AW_RULE_FILES, AW_RULE_EXEC, AW_RULE_NETWORK };
 
+/* Files that are judged together; the strictest verdict of all these holds. */
+enum aw_rules_of {
+	AW_RULES_SYSTEM,
+	AW_RULES_TRUSTED,
+	AW_RULES_UNTRUSTED,
+	AW_RULES_PROTECTIONS,
+	AW_RULES_OF,
+};
+
 /* What a rule says, besides where it stands; strings point into the image. */
 struct aw_rule_about {
+	enum aw_rules_of of;
 	enum aw_rule_section section;
-	const char *list; /* "deny_write", "listen", ... */
+	const char *list;     /* "deny_write", "listen", ... */
+	unsigned list_number; /* tells lists of all sections apart; below AW_RULE_LISTS
+			       */
 	enum aw_verdict
 		strictest; /* what it can lead to; AW_ALLOW where it only admits */
 	bool changes_only; /* deny_write: reading stays */
@@ -27,9 +39,14 @@ struct aw_rule_about {
 	size_t path_len;
 };
 
+enum { AW_RULE_LISTS = 14 };
+
 /* Fill *ret for a rule index from 0 on; false when there are no more. */
 bool aw_image_rule_about(
 	const struct aw_image *image, uint32_t rule, struct aw_rule_about *ret);
+
+/* True for a network rule about all names below one: "*.example.com". */
+bool aw_image_rule_below(const struct aw_image *image, uint32_t rule);
 
 /* The strictest defaults of all layers: true where they refuse. */
 struct aw_rule_defaults {

@@ -10,6 +10,7 @@
 #include "policy/path.h"
 #include "preload/arch.h"
 #include "preload/find.h"
+#include "preload/proven.h"
 #include "preload/text.h"
 
 #ifndef RESOLVE_NO_SYMLINKS
@@ -103,7 +104,7 @@ static bool decide_and_log(struct aw_self *self, enum aw_call call, int flags,
 	struct aw_decision decision;
 
 	head.action = (uint8_t)aw_action_of_open((unsigned)flags);
-	aw_image_decide_path(
+	aw_image_decide_in_place(
 		aw_policy(), (enum aw_action)head.action, path, len, &decision);
 	if (decision.verdict != AW_ALLOW && aw_session()->enforce)
 		return false; /* judged again by where the path really leads */
@@ -193,31 +194,68 @@ static bool works_here(int flags)
 	       (work == AW_WORK_PRELOAD && !aw_session()->ask);
 }
 
-/* Did the descriptor come out where the record says? A link may have led elsewhere. */
-static bool is_at(long fd, struct aw_scratch *scratch, size_t len)
+/* One open for reading: as it was asked for, and the record's path in the scratch. */
+struct reading {
+	struct aw_self *self;
+	struct aw_scratch *scratch;
+	int dir;
+	const char *path;
+	size_t raw_len, len;
+	uint32_t links; /* aw_links_now() before the open */
+};
+
+/* The record's path ends in what was asked for, so no "..", "." or slash went away. */
+static bool is_as_given(const struct reading *r)
 {
+	const char *end = r->scratch->path + r->len - r->raw_len;
+
+	return r->raw_len <= r->len && memcmp(end, r->path, r->raw_len) == 0 &&
+	       (*end == '/' || (r->len > r->raw_len && end[-1] == '/'));
+}
+
+/* The folder is known, and under this name is the very file: it is no link. */
+static bool is_known(const struct reading *r, const struct stat *opened)
+{
+	struct stat named;
+
+	return is_as_given(r) && !aw_session()->hides &&
+	       aw_is_proven(r->self, r->scratch->path, r->len, r->links) &&
+	       call4(__NR_newfstatat, r->dir, (long)r->path, (long)&named,
+		       AT_SYMLINK_NOFOLLOW) == 0 &&
+	       named.st_ino == opened->st_ino && named.st_dev == opened->st_dev &&
+	       aw_links_now() == r->links;
+}
+
+/* Did the descriptor come out where the record says? A link may have led elsewhere. */
+static bool is_at(long fd, const struct reading *r)
+{
+	char *name = r->scratch->base;
 	struct stat st;
 
-	if (descriptor_name((int)fd, scratch->base, sizeof(scratch->base)) == len &&
-		memcmp(scratch->base, scratch->path, len) == 0)
-		return true;
 	/* pipes and devices cannot be opened a second time without being noticed */
-	return aw_raw(__NR_fstat, fd, (long)&st) < 0 ||
-	       !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+	if (aw_raw(__NR_fstat, fd, (long)&st) < 0 ||
+		!(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) || is_known(r, &st))
+		return true;
+	if (descriptor_name((int)fd, name, sizeof(r->scratch->base)) != r->len ||
+		memcmp(name, r->scratch->path, r->len) != 0)
+		return false;
+	if (aw_links_now() == r->links)
+		aw_prove(r->self, r->scratch->path, r->len, r->links);
+	return true;
 }
 
 /* Open, and prove that the path was what it looked like; AW_PASS: the supervisor does.
  */
-static long open_proven(int dir, const char *path, int flags,
-	struct aw_scratch *scratch, size_t len, const struct aw_ticket *ticket)
+static long open_proven(
+	const struct reading *r, int flags, const struct aw_ticket *ticket)
 {
-	long ret = call4(__NR_openat, dir, (long)path, flags, 0);
+	long ret = call4(__NR_openat, r->dir, (long)r->path, flags, 0);
 	bool proven = true;
 
 	if (ret == -EFAULT || ret == -ENOSYS || ret == -EACCES || ret == -ELOOP)
 		proven = false; /* the supervisor knows why */
 	else if (ret >= 0 && !(flags & O_PATH))
-		proven = is_at(ret, scratch, len);
+		proven = is_at(ret, r);
 	if (proven) {
 		aw_ring_result(ticket, AW_REC_DONE, ret < 0 ? (unsigned)-ret : 0);
 		return ret;
@@ -235,18 +273,19 @@ static long open_proven(int dir, const char *path, int flags,
 static long open_to_read(
 	struct aw_self *self, enum aw_call call, int dir, const char *path, int flags)
 {
+	struct reading r = {
+		.self = self, .dir = dir, .path = path, .links = aw_links_now()};
 	long raw_len = aw_string_length(self, path, AW_PATH_MAX), ret = AW_PASS;
-	struct aw_scratch *scratch;
 	struct aw_ticket ticket;
-	size_t len;
 
-	if (raw_len <= 0 || !(scratch = aw_scratch_claim(self)))
+	if (raw_len <= 0 || !(r.scratch = aw_scratch_claim(self)))
 		return AW_PASS;
-	len = lexical(self, scratch, dir, path, (size_t)raw_len);
-	if (len && decide_and_log(self, call, flags, scratch->path, len, path,
-			   (size_t)raw_len, &ticket))
-		ret = open_proven(dir, path, flags, scratch, len, &ticket);
-	aw_scratch_release(self, scratch);
+	r.raw_len = (size_t)raw_len;
+	r.len = lexical(self, r.scratch, dir, path, r.raw_len);
+	if (r.len && decide_and_log(self, call, flags, r.scratch->path, r.len, path,
+			     r.raw_len, &ticket))
+		ret = open_proven(&r, flags, &ticket);
+	aw_scratch_release(self, r.scratch);
 	return ret;
 }
 

@@ -103,6 +103,15 @@ static void put(struct aw_self *self, const struct aw_syscall *row,
 		aw_ring_pushed(ring);
 }
 
+/* What is renamed onto git's configuration has to be read: the supervisor does. */
+static bool brings_git_config(const struct aw_syscall *row, const struct aw_subject *s)
+{
+	uint32_t rule;
+
+	return row->effect == AW_FX_RENAME && s->head.verdict == AW_ALLOW &&
+	       aw_image_keyed(aw_policy(), s->parts[1], s->head.path2_len, &rule);
+}
+
 static bool judge(struct aw_self *self, const struct aw_syscall *row,
 	struct aw_subject *s, struct aw_passage *ret)
 {
@@ -111,7 +120,7 @@ static bool judge(struct aw_self *self, const struct aw_syscall *row,
 	if (page->ask)
 		return ask(row, s, &ret->denied);
 	decide(row, s);
-	if (s->head.verdict == AW_ASK && page->enforce)
+	if ((s->head.verdict == AW_ASK && page->enforce) || brings_git_config(row, s))
 		return ask(row, s, &ret->denied);
 	if (row->effect == AW_FX_META && s->head.verdict != AW_HIDE)
 		return true; /* metadata: only what is hidden is worth a line */

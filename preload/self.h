@@ -28,6 +28,7 @@ struct aw_scratch {
 };
 
 #define AW_SCRATCHES 16
+#define AW_PROVEN 128 /* a power of two */
 
 struct aw_self {
 	_Atomic uint32_t state; /* enum aw_self_state; WIPED in a forked child */
@@ -40,6 +41,7 @@ struct aw_self {
 	uint32_t cwd_generation;
 	uint32_t cwd_len; /* 0: not known */
 	char cwd[1024];
+	_Atomic uint64_t proven[AW_PROVEN]; /* preload/proven.h */
 };
 
 enum aw_self_state { AW_SELF_WIPED, AW_SELF_BUSY, AW_SELF_READY, AW_SELF_UNWATCHED };

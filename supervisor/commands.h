@@ -5,6 +5,8 @@
 #ifndef AW_SUPERVISOR_COMMANDS_H
 #define AW_SUPERVISOR_COMMANDS_H
 
+#include "supervisor/import/import.h"
+#include "supervisor/learn/command.h"
 #include "supervisor/manual.h"
 #include "supervisor/options.h"
 #include "supervisor/policy/command.h"

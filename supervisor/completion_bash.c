@@ -61,7 +61,7 @@ static void bash_command(FILE *out, const struct aw_command *command)
 	for (size_t i = 0; i < command->option_count; i++) {
 		const struct aw_option *option = &command->options[i];
 
-		if (option->kind == AW_OPT_FLAG)
+		if (aw_option_is_flag(option))
 			continue;
 		if (option->letter)
 			fprintf(out, "\t\t-%c|", option->letter);

@@ -49,7 +49,7 @@ static void fish_command(FILE *out, const struct aw_command *command)
 			fputs(" -x -a '", out);
 			aw_put_choices(out, option);
 			fputc('\'', out);
-		} else if (option->kind != AW_OPT_FLAG) {
+		} else if (!aw_option_is_flag(option)) {
 			fish_value(out, option->value);
 		}
 		fputs(" -d '", out);

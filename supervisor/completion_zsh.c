@@ -22,14 +22,14 @@ static void zsh_option(FILE *out, const struct aw_option *option)
 	fputs(" \\\n\t\t\t'", out);
 	if (option->kind == AW_OPT_LIST)
 		fputc('*', out);
-	fprintf(out, "--%s%s[", option->name, option->kind == AW_OPT_FLAG ? "" : "=");
+	fprintf(out, "--%s%s[", option->name, aw_option_is_flag(option) ? "" : "=");
 	aw_put_quoted(out, option->help, "[]:\\");
 	fputc(']', out);
 	if (option->choices) {
 		fputs(":value:(", out);
 		aw_put_choices(out, option);
 		fputc(')', out);
-	} else if (option->kind != AW_OPT_FLAG) {
+	} else if (!aw_option_is_flag(option)) {
 		fprintf(out, ":value:%s", zsh_action(option->value));
 	}
 	fputc('\'', out);

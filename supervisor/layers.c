@@ -12,6 +12,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/folders.h"
 #include "supervisor/find.h"
+#include "supervisor/run.h"
 
 static int no_memory(struct aw_error *err)
 {
@@ -187,6 +188,8 @@ static void fill_facts(struct aw_layers *layers, const struct aw_layers_wish *wi
 		v->runtime_dir = path;
 	if (wish->log)
 		v->log = name_log(wish->log);
+	v->runner = wish->runner;
+	v->default_runner = aw_wall_default;
 	v->git_dir = find_git_dir(v->workspace);
 	if (account && (!v->home || strcmp(v->home, account->pw_dir) != 0))
 		v->account_home = real_or_same(account->pw_dir);
@@ -277,5 +280,35 @@ int aw_layers_find(
 		return -1;
 	}
 	*ret = layers;
+	return 0;
+}
+
+static bool has_file(const struct aw_layers *layers, const char *file)
+{
+	for (size_t i = 0; i < layers->count; i++)
+		if (strcmp(layers->sources[i].file, file) == 0)
+			return true;
+	return false;
+}
+
+int aw_layers_again(const struct aw_layers_wish *wish, struct aw_layers *layers,
+	struct aw_error *err)
+{
+	struct aw_policy_source *sources = layers->sources;
+	size_t count = layers->count;
+	struct aw_layers now;
+
+	if (aw_layers_find(wish, &now, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (!has_file(&now, sources[i].file)) {
+			aw_layers_release(&now);
+			return aw_fail(err, ENOENT, "%s is gone", sources[i].file);
+		}
+	layers->sources = now.sources;
+	layers->count = now.count;
+	now.sources = sources;
+	now.count = count;
+	aw_layers_release(&now);
 	return 0;
 }

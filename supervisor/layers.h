@@ -17,6 +17,7 @@ struct aw_layers_wish {
 	const char *workspace, *agent;
 	const char *command; /* as typed; its base name stands in for agent */
 	const char *log;     /* file that gets the events */
+	const char *runner;  /* outlives the layers */
 	const struct aw_string_list *policies;
 };
 
@@ -28,6 +29,13 @@ struct aw_layers {
 
 int aw_layers_find(
 	const struct aw_layers_wish *wish, struct aw_layers *ret, struct aw_error *err);
+
+/*
+ * Look again: files that have come since are layers too.  One that is gone is an error,
+ * and leaves the layers as they are.
+ */
+int aw_layers_again(const struct aw_layers_wish *wish, struct aw_layers *layers,
+	struct aw_error *err);
 
 /* Free what aw_layers_find() filled in, not the struct itself. */
 void aw_layers_release(struct aw_layers *layers);

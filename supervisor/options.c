@@ -159,6 +159,9 @@ static int set_value(struct parser *p, const struct aw_option *option, const cha
 	void *field = (char *)p->values + option->offset;
 
 	switch (option->kind) {
+	case AW_OPT_SWITCH:
+		((bool *)field)[1] = true;
+		return set_flag(field, who, text, p->err);
 	case AW_OPT_FLAG:
 		return set_flag(field, who, text, p->err);
 	case AW_OPT_STRING:
@@ -255,7 +258,7 @@ static int take_long(struct parser *p, int at)
 		p->seen[i] = true;
 		if (equals)
 			return set_value(p, option, who, equals + 1) < 0 ? -1 : 1;
-		if (option->kind == AW_OPT_FLAG)
+		if (aw_option_is_flag(option))
 			return set_value(p, option, who, "1") < 0 ? -1 : 1;
 		if (at + 1 >= p->argc)
 			return missing_value(p, option, who);
@@ -293,7 +296,7 @@ static int take_letters(struct parser *p, int at)
 			return aw_fail(p->err, EINVAL,
 				"unknown option '-%c' in '%s'; see: agentwatch help %s",
 				*c, p->argv[at], p->command->name);
-		if (option->kind == AW_OPT_FLAG) {
+		if (aw_option_is_flag(option)) {
 			if (set_value(p, option, who, "1") < 0)
 				return -1;
 			continue;

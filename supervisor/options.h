@@ -18,6 +18,7 @@
 
 enum aw_option_kind {
 	AW_OPT_FLAG,   /* bool * */
+	AW_OPT_SWITCH, /* bool [2]: the value, and whether somebody has named it */
 	AW_OPT_STRING, /* const char ** */
 	AW_OPT_CHOICE, /* const char **, one of choices */
 	AW_OPT_LIST,   /* struct aw_string_list *, may be repeated */
@@ -64,6 +65,11 @@ struct aw_command {
  */
 int aw_options_parse(const struct aw_command *command, int argc, char **argv,
 	void *values, bool *ret_help, struct aw_error *err);
+
+static inline bool aw_option_is_flag(const struct aw_option *option)
+{
+	return option->kind == AW_OPT_FLAG || option->kind == AW_OPT_SWITCH;
+}
 
 /* "AGENTWATCH_ON_MISSING_RUNNER" for the option "on-missing-runner". */
 void aw_option_variable(const struct aw_option *option, char *out, size_t size);

@@ -47,7 +47,7 @@ static void put_paragraphs(const char *text)
 
 const char *aw_option_value_name(const struct aw_option *option)
 {
-	if (option->kind == AW_OPT_FLAG)
+	if (aw_option_is_flag(option))
 		return NULL;
 	if (option->value)
 		return option->value;

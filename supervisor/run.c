@@ -46,9 +46,9 @@ static const struct aw_option options[] = {
 	{"ask-deadline", 0, AW_OPT_STRING, FIELD(ask_deadline), "TIME", NULL,
 		"how long a question to a human waits before it counts as denied: 90s, "
 		"5m; 2m when nothing is said"},
-	{"quiet", 'q', AW_OPT_FLAG, FIELD(quiet), NULL, NULL,
+	{"quiet", 'q', AW_OPT_SWITCH, FIELD(quiet), NULL, NULL,
 		"no summary line at the end"},
-	{"keep-descendants", 0, AW_OPT_FLAG, FIELD(keep_descendants), NULL, NULL,
+	{"keep-descendants", 0, AW_OPT_SWITCH, FIELD(keep_descendants), NULL, NULL,
 		"let processes that outlive the command go on, still watched"},
 };
 
@@ -79,9 +79,14 @@ static int hold(struct aw_run *run, struct aw_error *err)
 int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
 {
 	const char *mode = run->options.mode;
+	struct aw_policy_variables variables = run->layers.variables;
 	struct aw_diagnostics problems = {.count = 0};
-	int failed = aw_policy_load(run->layers.sources, run->layers.count,
-		&run->layers.variables,
+	int failed;
+
+	/* once a wall is chosen its rules count, whatever was asked for */
+	if (run->wall.runner)
+		variables.runner = run->wall.runner->name;
+	failed = aw_policy_load(run->layers.sources, run->layers.count, &variables,
 		mode && strcmp(mode, "enforce") == 0 ? AW_ENFORCE : AW_AUDIT,
 		mode != NULL, ret, &problems);
 
@@ -106,6 +111,18 @@ static int settle_deadline(struct aw_run *run, struct aw_error *err)
 			"--ask-deadline: '%s' is not a time such as 90s, 30m or 1h",
 			said);
 	return 0;
+}
+
+struct aw_layers_wish aw_run_wish(const struct aw_run *run)
+{
+	const struct aw_run_options *o = &run->options;
+
+	return (struct aw_layers_wish){.workspace = o->workspace,
+		.agent = o->agent,
+		.command = run->command[0],
+		.log = o->log,
+		.runner = o->runner,
+		.policies = &o->policies};
 }
 
 static bool asks(const struct aw_run *run, const struct aw_policy *policy)
@@ -301,17 +318,17 @@ static int run_main(int argc, char **argv)
 		       "agentwatch again");
 		return AW_RUN_FAILED;
 	}
-	wish = (struct aw_layers_wish){.workspace = run.options.workspace,
-		.agent = run.options.agent,
-		.command = run.command[0],
-		.log = run.options.log,
-		.policies = &run.options.policies};
+	wish = aw_run_wish(&run);
 	if (aw_layers_find(&wish, &run.layers, &err) < 0) {
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
 	if (aw_run_load_policy(&run, &run.policy) < 0) {
 		aw_say("nothing was started, since the policy has mistakes");
+		return AW_RUN_FAILED;
+	}
+	if (aw_run_settle(&run, &err) < 0) {
+		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
 	if (run.policy.picked && run.policy.mode == AW_ENFORCE && !run.options.quiet)

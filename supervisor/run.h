@@ -31,7 +31,8 @@ struct aw_run_options {
 		*require;
 	const char *on_missing_runner, *verdicts, *ask_deadline;
 	struct aw_string_list policies;
-	bool quiet, keep_descendants;
+	/* each with whether somebody named the flag */
+	bool quiet, quiet_said, keep_descendants, keep_said;
 };
 
 struct aw_run {
@@ -77,11 +78,20 @@ struct aw_news {
 	pid_t waited; /* with STARTED: the child whose end is the command's */
 };
 
+/* What the command line says of layers; strings are the run's. */
+struct aw_layers_wish aw_run_wish(const struct aw_run *run);
+
 /*
  * Read the policy files of this run into *ret; problems are printed on stderr and make
  * -1 when one of them is an error.
  */
 int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret);
+
+/*
+ * What holds of options and files: flags over environment over files, and the system
+ * policy over all, which is said where it matters.  The options have it all then.
+ */
+int aw_run_settle(struct aw_run *run, struct aw_error *err);
 
 /* The session memory for this policy. */
 int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
@@ -92,7 +102,8 @@ int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error
 
 /*
  * Choose the runner: the one named, or what the mode asks for; falls back to `exec`
- * only where that is allowed, and says so.
+ * only where that is allowed, and says so.  A policy with sections for runners is read
+ * again when it is not the one that was expected.
  */
 int aw_run_choose_wall(struct aw_run *run, struct aw_error *err);
 
@@ -102,6 +113,12 @@ int aw_run_choose_wall(struct aw_run *run, struct aw_error *err);
  */
 const char *aw_wall_expected(
 	const struct aw_policy *policy, const char *named, size_t layers);
+
+/*
+ * The runner where nobody names one, for the loader; wanted: enforce is somebody's
+ * wish, not a default.
+ */
+const char *aw_wall_default(enum aw_mode mode, bool wanted);
 
 /* Plan and build the wall, and write plan.txt; the session's folder is there. */
 int aw_run_build_wall(struct aw_run *run, struct aw_error *err);

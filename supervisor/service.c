@@ -81,14 +81,27 @@ static void tell(struct service *s, int kind, int value, int fd)
 	sendmsg(s->news, &msg, MSG_NOSIGNAL);
 }
 
+/* The files that are there now, and what they say. */
+static int load_again(struct aw_run *run, struct aw_policy *ret, struct aw_error *err)
+{
+	const struct aw_layers_wish wish = aw_run_wish(run);
+
+	if (aw_layers_again(&wish, &run->layers, err) < 0)
+		return -1;
+	return aw_run_load_policy(run, ret) == 0
+		       ? 0
+		       : aw_fail(err, EINVAL,
+				 "the files have mistakes (see its terminal)");
+}
+
 /* Read the files again; a broken one leaves everything as it is. */
 static int reload(struct service *s, char *text, size_t size)
 {
 	struct aw_shared *fresh = calloc(1, sizeof(*fresh)), *old;
 	struct aw_policy policy;
-	struct aw_error err = {.text = "the files have mistakes (see its terminal)"};
+	struct aw_error err = {.text = "out of memory"};
 
-	if (!fresh || aw_run_load_policy(s->run, &policy) < 0 ||
+	if (!fresh || load_again(s->run, &policy, &err) < 0 ||
 		aw_run_share(s->run, &policy, fresh, &err) < 0) {
 		free(fresh);
 		snprintf(text, size, "the old policy stays: %s", err.text);

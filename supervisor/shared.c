@@ -117,6 +117,11 @@ void aw_shared_moved(struct aw_shared *shared)
 	atomic_fetch_add(&shared->page->generation, 1);
 }
 
+void aw_shared_led(struct aw_shared *shared)
+{
+	atomic_fetch_add(&shared->page->links, 1);
+}
+
 int aw_ring_create(uint32_t size, int owner, struct aw_ring **ret_ring, int *ret_fd,
 	struct aw_error *err)
 {

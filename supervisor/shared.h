@@ -35,6 +35,9 @@ void aw_shared_release(struct aw_shared *shared);
 /* Cached directory names may be wrong from now on. */
 void aw_shared_moved(struct aw_shared *shared);
 
+/* Paths that were known to have no symbolic link in them may have one from now on. */
+void aw_shared_led(struct aw_shared *shared);
+
 /* A fresh ring for process owner. *ret_fd (owned by the caller) is for the target. */
 int aw_ring_create(uint32_t size, int owner, struct aw_ring **ret_ring, int *ret_fd,
 	struct aw_error *err);

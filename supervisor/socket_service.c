@@ -23,6 +23,7 @@
 #include "policy/wire.h"
 #include "supervisor/audit/address.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/git.h"
 #include "supervisor/program.h"
 #include "supervisor/run.h"
 
@@ -259,6 +260,7 @@ static bool judge(struct aw_watch *watch, int fd, const struct question *q,
 		q->parts[0].bytes, q->parts[0].len, q->parts[1].bytes, q->parts[1].len};
 	char text[256], cwd[4096];
 	struct aw_decision decision;
+	struct aw_git_why why = {.text = ""};
 	struct aw_rule rule;
 
 	aw_watch_sign(&event, &q->who);
@@ -275,7 +277,12 @@ static bool judge(struct aw_watch *watch, int fd, const struct question *q,
 	else
 		aw_decide_files(atomic_load(&watch->image),
 			(enum aw_effect)q->head.effect, event.action, &ends, &decision);
+	if (q->head.effect == AW_FX_RENAME && decision.verdict == AW_ALLOW &&
+		aw_git_would_refuse(atomic_load(&watch->image), &q->who, &event.path,
+			&event.path2, &why))
+		decision = (struct aw_decision){AW_DENY, why.rule};
 	aw_watch_judge(watch, &event, &decision, &rule, true);
+	aw_git_tell(&why, &event, &rule);
 	event.enforced = watch->enforce;
 	answer.verdict = decision.verdict;
 	answer.refuse = watch->enforce && decision.verdict != AW_ALLOW;

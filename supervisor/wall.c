@@ -84,14 +84,11 @@ static int use_best(struct aw_run *run, struct aw_error *err)
 		reasons);
 }
 
-const char *aw_wall_expected(
-	const struct aw_policy *policy, const char *named, size_t layers)
+const char *aw_wall_default(enum aw_mode mode, bool wanted)
 {
 	struct aw_error ignored;
 
-	if (named || policy->runner)
-		return named ? named : policy->runner;
-	if (policy->mode != AW_ENFORCE || !(policy->mode_set || layers == 0))
+	if (mode != AW_ENFORCE || !wanted)
 		return "exec";
 	for (size_t i = 0; i < sizeof(best) / sizeof(best[0]); i++)
 		if (aw_runner_find(best[i])->probe(&ignored) == 0)
@@ -99,7 +96,15 @@ const char *aw_wall_expected(
 	return "exec";
 }
 
-int aw_run_choose_wall(struct aw_run *run, struct aw_error *err)
+const char *aw_wall_expected(
+	const struct aw_policy *policy, const char *named, size_t layers)
+{
+	if (named || policy->runner)
+		return named ? named : policy->runner;
+	return aw_wall_default(policy->mode, policy->mode_set || layers == 0);
+}
+
+static int choose(struct aw_run *run, struct aw_error *err)
 {
 	const char *name =
 		run->options.runner ? run->options.runner : run->policy.runner;
@@ -110,6 +115,29 @@ int aw_run_choose_wall(struct aw_run *run, struct aw_error *err)
 		(run->policy.mode_set || run->layers.count == 0))
 		return use_best(run, err);
 	return use_exec(run);
+}
+
+static int read_again(struct aw_run *run, struct aw_error *err)
+{
+	struct aw_policy again;
+
+	if (aw_run_load_policy(run, &again) < 0)
+		return aw_fail(err, EINVAL,
+			"the policy files changed while they were read; nothing was "
+			"started, so try again");
+	aw_policy_release(&run->policy);
+	run->policy = again;
+	return 0;
+}
+
+int aw_run_choose_wall(struct aw_run *run, struct aw_error *err)
+{
+	if (choose(run, err) < 0)
+		return -1;
+	if (!run->policy.sections ||
+		strcmp(run->policy.sections, run->wall.runner->name) == 0)
+		return 0;
+	return read_again(run, err);
 }
 
 /* --- the folders of a redirected HOME --- */
@@ -143,16 +171,8 @@ static int make_instance(struct aw_run *run, struct aw_error *err)
 /* The policy once more, now that it is known which folder is the command's own. */
 static int admit_instance(struct aw_run *run, struct aw_error *err)
 {
-	struct aw_policy again;
-
 	run->layers.variables.instance = run->instance;
-	if (aw_run_load_policy(run, &again) < 0)
-		return aw_fail(err, EINVAL,
-			"the policy files changed while they were read; nothing was "
-			"started, so try again");
-	aw_policy_release(&run->policy);
-	run->policy = again;
-	return 0;
+	return read_again(run, err);
 }
 
 /* --- the wall --- */

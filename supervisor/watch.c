@@ -102,6 +102,10 @@ void aw_watch_settle(struct aw_watch *watch)
 		atomic_fetch_sub(&watch->settle, 1);
 		aw_shared_moved(atomic_load(&watch->shared));
 	}
+	if (atomic_load(&watch->settle_links) > 0) {
+		atomic_fetch_sub(&watch->settle_links, 1);
+		aw_shared_led(atomic_load(&watch->shared));
+	}
 }
 
 void aw_watch_sign(struct aw_event *event, const struct aw_who *who)

@@ -59,6 +59,7 @@ struct aw_watch {
 	} spare[AW_SPARE_MOST];
 	unsigned spares, spares_wanted; /* more are wanted once there was none */
 	_Atomic int settle;		/* generation bumps still to come */
+	_Atomic int settle_links;	/* the same for aw_page.links */
 };
 
 const char *aw_engine_name(enum aw_engine engine);

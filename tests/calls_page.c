@@ -100,7 +100,7 @@ static const char *kernel_layer(long nr)
 
 	if (row->effect == AW_FX_IOCTL)
 		return "in `enforce`: `TIOCSTI`, `TIOCLINUX`, flags of inodes";
-	if (aw_syscall_by_number(nr) == AW_SYS_prlimit64)
+	if (row->effect == AW_FX_KIN && row->dir2 == 0)
 		return "in `enforce`: of another process";
 	if (row->effect == AW_FX_CLONE3)
 		return "in `enforce`: ENOSYS";

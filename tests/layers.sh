@@ -31,8 +31,10 @@ no 'what decides neither allocates nor does I/O' '<(stdlib|stdio|malloc|unistd)\
 no 'preload/ uses policy/ alone' '"(supervisor|darwin|win32|tests)/' preload/*.[ch]
 no 'preload/ uses neither the loader nor libraries' '("policy/(load|compile)|<(yaml|uthash|malloc|cjson/[^>]*)(\.h)?>)' preload/*.[ch]
 no 'supervisor/ does not use the shim' '"(preload|darwin|win32|tests)/' supervisor/*.[ch] supervisor/*/*.[ch]
-no 'how an image is laid out is the business of policy/' '"policy/(image_layout|load_internal|load_tree)\.h"' \
+no 'how an image is laid out is the business of policy/' '"policy/(image_layout|load_internal)\.h"' \
 	preload/*.[ch] supervisor/*.[ch] supervisor/*/*.[ch]
+no 'a YAML document as a tree is for the loader and for policy import' '"policy/load_tree\.h"' \
+	preload/*.[ch] supervisor/*.[ch] supervisor/{audit,kernel,policy,runner,view}/*.[ch]
 no 'darwin/ and win32/ do not use each other' '"win32/' darwin/*.[ch]
 no 'darwin/ and win32/ do not use each other' '"darwin/' win32/*.[ch]
 no 'nobody includes a .c' '"[^"]*\.c"' policy/*.[ch] preload/*.[ch] supervisor/*.[ch] supervisor/*/*.[ch] tests/*/*.[ch]

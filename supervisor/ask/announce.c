@@ -29,7 +29,7 @@ static bool send_one(void *ctx, const struct aw_question *question)
 	struct iovec iov[2] = {{&news, sizeof(news)}, {text, 0}};
 	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
 
-	aw_question_text(question->event, text, sizeof(text));
+	aw_question_brief(question->event, text, sizeof(text));
 	iov[1].iov_len = strlen(text);
 	sendmsg(*(int *)ctx, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 	return false;

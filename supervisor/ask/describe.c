@@ -181,7 +181,7 @@ size_t aw_question_json(const char *session, pid_t self,
 	return len;
 }
 
-void aw_question_text(const struct aw_event *event, char *to, size_t size)
+void aw_question_brief(const struct aw_event *event, char *to, size_t size)
 {
 	size_t at = (size_t)snprintf(to, size, "%s ", aw_action_name(event->action));
 

@@ -16,6 +16,6 @@ size_t aw_question_json(const char *session, pid_t self,
 	const struct aw_question *question, char *to, size_t size, bool squeeze);
 
 /* "read /home/me/x": control characters made harmless. */
-void aw_question_text(const struct aw_event *event, char *to, size_t size);
+void aw_question_brief(const struct aw_event *event, char *to, size_t size);
 
 #endif

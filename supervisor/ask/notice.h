@@ -13,7 +13,7 @@
 enum { AW_NOTICE_TEXT = 1024 };
 
 /*
- * text is what aw_question_text() made; name is SESSION/NUMBER.  A notification on the
+ * text is what aw_question_brief() made; name is SESSION/NUMBER.  A notification on the
  * desktop where there is one, without waiting for it; on stderr once, unless quiet.
  */
 void aw_notice(const char *name, const char *text, bool quiet);

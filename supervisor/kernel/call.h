@@ -24,6 +24,14 @@ enum aw_reply {
 	AW_REPLY_ASK,	   /* a human is asked: once more, when there is an answer */
 };
 
+/* Why a change of git's configuration is refused; text is "" when the rule says it. */
+struct aw_git_why {
+	uint32_t rule;
+	unsigned line; /* in the text that was to come */
+	char text[300];
+	char file[AW_CALL_PATH];
+};
+
 /* All of a call's state, owned by the thread that deals with it; reused. */
 struct aw_notified {
 	struct aw_watch *watch;
@@ -41,8 +49,10 @@ struct aw_notified {
 	int64_t value;
 	bool silent;	/* nothing to log */
 	bool moves;	/* directories get other names: bump the generation */
+	bool leads;	/* enforce: a path may lead elsewhere, by a link or a root */
 	bool gone;	/* the target was killed while it waited */
 	bool patient;	/* it may wait: nobody else waits for this thread */
+	bool in_git;	/* this thread holds the lock of git.c */
 	bool verifying; /* asked about the program that it has become: aw_call_verify()
 			 */
 	int moot;	/* errno that it would fail with anyway: no need to ask */
@@ -56,6 +66,7 @@ struct aw_notified {
 
 	struct aw_event event;
 	struct aw_rule rule;
+	struct aw_git_why why;
 	char path[AW_CALL_PATH], path2[AW_CALL_PATH];
 	char raw[AW_CALL_PATH], raw2[AW_CALL_PATH];
 	char cwd[AW_CALL_PATH];

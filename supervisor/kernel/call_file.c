@@ -13,6 +13,7 @@
 #include "policy/decide.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/call.h"
+#include "supervisor/kernel/git.h"
 #include "supervisor/kernel/persona.h"
 
 bool aw_call_follows(const struct aw_notified *call, uint64_t flags)
@@ -257,7 +258,13 @@ static void decide_file(struct aw_notified *call, enum aw_action action)
 		(enum aw_effect)call->row->effect, action, &ends, &decision);
 	if (call->row->effect == AW_FX_META && decision.verdict != AW_HIDE)
 		call->silent = true;
+	call->why.text[0] = '\0';
+	if (call->row->effect == AW_FX_RENAME && decision.verdict == AW_ALLOW &&
+		aw_git_would_refuse(atomic_load(&call->watch->image), &call->target.who,
+			&event->path, &event->path2, &call->why))
+		decision = (struct aw_decision){AW_DENY, call->why.rule};
 	aw_call_decide(call, &decision);
+	aw_git_tell(&call->why, &call->event, &call->rule);
 }
 
 /* The second end: where a rename or link goes, what a symbolic link says. */

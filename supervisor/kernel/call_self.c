@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
@@ -56,7 +57,7 @@ static void on_view(struct aw_notified *call)
 		aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
 		return;
 	}
-	call->moves = true;
+	call->moves = call->leads = true;
 	if (call->sys == AW_SYS_unshare && call->args[0] & CLONE_FS)
 		aw_processes_set_plain(call->watch->tree, call->target.who.pid);
 	aw_processes_set_moved_root(call->watch->tree, call->target.who.pid);
@@ -93,6 +94,19 @@ static void signal_many(struct aw_notified *call, pid_t whom)
 	call->err = err ? err : count ? 0 : ESRCH;
 }
 
+/*
+ * setpriority(2), ioprio_set(2): who is meant, where it is one process or a group that
+ * one of the session leads; 1 where others may be among them.
+ */
+static pid_t of_that_kind(const struct aw_notified *call, pid_t whom)
+{
+	int kind = (int)call->args[0] - (call->sys == AW_SYS_ioprio_set ? 1 : 0);
+
+	if (kind == PRIO_PGRP)
+		return whom ? whom : getpgid(call->target.tid);
+	return kind == PRIO_PROCESS ? whom : kind == PRIO_USER ? 1 : 0;
+}
+
 /* Other processes may be touched when they are of the session and not ours. */
 static void on_kin(struct aw_notified *call)
 {
@@ -109,6 +123,8 @@ static void on_kin(struct aw_notified *call)
 	} else if (call->sys == AW_SYS_kill && whom <= 0) {
 		signal_many(call, whom);
 		return;
+	} else if (call->row->dir == 0) {
+		whom = of_that_kind(call, whom);
 	}
 	if (whom <= 0 || whom == call->target.who.pid || whom == call->target.tid ||
 		aw_descends(whom, call->watch->self) || !aw_proc_exists(whom))

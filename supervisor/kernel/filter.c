@@ -75,7 +75,7 @@ static enum treatment treatment_of(
 	case AW_FX_SOCKET:
 		return IF_UNCOMMON;
 	case AW_FX_KIN:
-		return row->nr == __NR_prlimit64 ? IF_OTHERS : ALWAYS;
+		return row->dir2 == 0 ? IF_OTHERS : ALWAYS;
 	case AW_FX_CLONE3:
 		return NOT_THERE;
 	case AW_FX_SENDTO:

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 
@@ -331,6 +332,12 @@ static bool find_subject(struct aw_notified *call, struct aw_place *ret)
 	return true;
 }
 
+/* Of all these calls one alone changes what is in the file. */
+static bool may_cut(struct aw_notified *call, const struct aw_place *place)
+{
+	return call->sys != AW_SYS_truncate || aw_git_enter(call, place, false);
+}
+
 void aw_hand_change(struct aw_notified *call)
 {
 	struct change change = {.value = NULL};
@@ -341,7 +348,7 @@ void aw_hand_change(struct aw_notified *call)
 		call->silent = true; /* no file was looked at */
 		aw_hand_answer(call, -err);
 	} else if (find_subject(call, &place)) {
-		if (aw_hand_may(call, &place, NULL)) {
+		if (aw_hand_may(call, &place, NULL) && may_cut(call, &place)) {
 			long result = -1;
 
 			errno = aw_persona_take(call->watch, &call->target);
@@ -349,6 +356,7 @@ void aw_hand_change(struct aw_notified *call)
 				result = change_at(call, &change, &place);
 			aw_hand_answer(call, result < 0 ? -errno : result);
 		}
+		aw_git_leave(call);
 		aw_place_release(&place);
 	}
 	free(change.value);

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 
@@ -55,6 +56,14 @@ static void done(struct aw_notified *call, long result)
 	aw_hand_answer(call, result < 0 ? -errno : result);
 }
 
+/* What is taken away does no harm to git, and a folder is no configuration. */
+static bool may_for_git(struct aw_notified *call, const struct aw_place *place)
+{
+	bool folder = call->sys == AW_SYS_mkdir || call->sys == AW_SYS_mkdirat;
+
+	return call->row->effect == AW_FX_DELETE || aw_git_enter(call, place, folder);
+}
+
 static bool take(struct aw_notified *call)
 {
 	int err = aw_persona_take(call->watch, &call->target);
@@ -80,7 +89,7 @@ static void in_folder(struct aw_notified *call)
 	if (!find_first(call, false, &place))
 		return;
 	if (!makes_again(call, &place) && aw_hand_may(call, &place, NULL) &&
-		take(call)) {
+		may_for_git(call, &place) && take(call)) {
 		switch (call->sys) {
 		case AW_SYS_mkdir:
 		case AW_SYS_mkdirat:
@@ -101,6 +110,7 @@ static void in_folder(struct aw_notified *call)
 						   : 0));
 		}
 	}
+	aw_git_leave(call);
 	aw_place_release(&place);
 }
 
@@ -135,6 +145,13 @@ static bool is_no_name(const struct aw_place *place)
 	       (last[0] == '.' && (!last[1] || (last[1] == '.' && !last[2])));
 }
 
+/* Under its name a path goes on: a folder or a symbolic link. */
+static bool leads_on(const struct aw_place *place)
+{
+	return place->object >= 0 &&
+	       (S_ISDIR(place->st.st_mode) || S_ISLNK(place->st.st_mode));
+}
+
 static void rename_it(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to)
 {
@@ -142,9 +159,10 @@ static void rename_it(struct aw_notified *call, const struct aw_place *from,
 
 	if (carries_rules(call, from, to) ||
 		(flags & RENAME_EXCHANGE && carries_rules(call, to, from)) ||
-		!take(call))
+		!aw_git_enter_rename(call, from, to, flags) || !take(call))
 		return;
 	call->moves = from->object >= 0 && S_ISDIR(from->st.st_mode);
+	call->leads = leads_on(from) || (flags & RENAME_EXCHANGE && leads_on(to));
 	done(call, renameat2(from->parent, from->last, to->parent, to->last, flags));
 }
 
@@ -156,10 +174,12 @@ static void link_it(struct aw_notified *call, const struct aw_place *from,
 		aw_hand_answer(call, from->object < 0 ? -ENOENT : -ENOTDIR);
 		return;
 	}
-	if (!take(call))
+	if (!aw_git_enter(call, from, false) || !aw_git_enter(call, to, false) ||
+		!take(call))
 		return;
 	/* the very file that was judged; the name of a descriptor is a link to follow
 	 */
+	call->leads = leads_on(from);
 	if (S_ISLNK(from->st.st_mode))
 		done(call, linkat(from->parent, from->last, to->parent, to->last, 0));
 	else
@@ -213,6 +233,7 @@ static void from_to(struct aw_notified *call)
 				rename_it(call, &from, &to);
 			else
 				link_it(call, &from, &to);
+			aw_git_leave(call);
 		}
 		aw_place_release(&to);
 	}
@@ -228,9 +249,11 @@ static void symlink_it(struct aw_notified *call)
 		!find_first(call, false, &place))
 		return;
 	call->event.raw2 = (struct aw_text){call->raw2, strlen(call->raw2)};
+	call->leads = true;
 	if (!aw_hand_is_taken(call, &place) && aw_hand_may(call, &place, NULL) &&
-		take(call))
+		aw_git_enter(call, &place, false) && take(call))
 		done(call, symlinkat(call->raw2, place.parent, place.last));
+	aw_git_leave(call);
 	aw_place_release(&place);
 }
 
@@ -254,7 +277,8 @@ static void judge_only(struct aw_notified *call)
 	}
 	if (aw_hand_may(call, &place, NULL) && chdir) {
 		call->moves = true;
-		if (call->sys == AW_SYS_chroot)
+		call->leads = call->sys == AW_SYS_chroot;
+		if (call->leads)
 			aw_processes_set_moved_root(
 				call->watch->tree, call->target.who.pid);
 	}

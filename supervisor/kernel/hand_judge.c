@@ -12,14 +12,24 @@
 #include "policy/decide.h"
 #include "supervisor/descend.h"
 #include "supervisor/kernel/hand.h"
+#include "supervisor/proc.h"
 
-/* "/proc/PID" of the target itself is what rules call /proc/self. */
+/*
+ * "/proc/PID" of the target itself is what rules call /proc/self.  With a pid namespace
+ * of the wall's, its /proc has the numbers that are used inside.
+ */
 static size_t as_self(const struct aw_notified *call, const struct aw_place *place,
 	char *to, size_t size)
 {
+	pid_t pid = call->target.who.pid;
 	char own[32];
-	int n = snprintf(own, sizeof(own), "/proc/%d", call->target.who.pid);
+	int n;
 
+	if (strncmp(place->name, "/proc/", 6) != 0)
+		return 0;
+	if (call->watch->own_pids)
+		pid = aw_proc_inner_pid(pid);
+	n = snprintf(own, sizeof(own), "/proc/%d", pid);
 	if (strncmp(place->name, own, (size_t)n) != 0 ||
 		(place->name[n] && place->name[n] != '/'))
 		return 0;

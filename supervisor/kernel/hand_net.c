@@ -13,6 +13,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/bound.h"
+#include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/persona.h"
@@ -203,7 +204,8 @@ static int bind_file(struct aw_notified *call, int fd, struct aw_hand_address *a
 	int result;
 
 	snprintf(link, sizeof(link), "/proc/%d/cwd", call->target.tid);
-	if (chdir(link) < 0 || !text_leads_there(call->raw, place))
+	/* a name that git minds may come only where it was looked at */
+	if (chdir(link) < 0 || call->in_git || !text_leads_there(call->raw, place))
 		address->len =
 			offsetof(struct sockaddr_un, sun_path) + 1 +
 			(size_t)snprintf(address->any.un.sun_path,
@@ -231,7 +233,12 @@ static void bind_it(struct aw_notified *call, int fd, struct aw_hand_address *ad
 		return;
 	}
 	if (address->place.parent >= 0) {
+		if (!aw_git_enter(call, &address->place, true)) {
+			aw_persona_drop();
+			return;
+		}
 		result = bind_file(call, fd, address);
+		aw_git_leave(call);
 	} else {
 		result = bind(fd, (const struct sockaddr *)&address->any,
 				 (socklen_t)address->len) < 0

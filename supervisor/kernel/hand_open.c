@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/pidfd.h"
@@ -295,8 +296,14 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 		aw_place_release(&place);
 		return false;
 	}
+	if (aw_action_of_open(wish->flags) != AW_READ &&
+		!aw_git_enter(call, &place, false)) {
+		aw_place_release(&place);
+		return false;
+	}
 	made = place.object < 0;
 	if (!made && may_wait(&place, wish->flags)) {
+		aw_git_leave(call); /* git reads plain files */
 		wait_for_it(call, &place, wish);
 		aw_place_release(&place);
 		return false;
@@ -312,6 +319,7 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 	}
 	if (!err && !aw_hand_give(call, &fd, wish->flags) && made)
 		unmake(&place, fd);
+	aw_git_leave(call);
 	aw_cleanup_close(&fd);
 	aw_place_release(&place);
 	if (again &&

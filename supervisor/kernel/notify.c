@@ -122,7 +122,7 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->reply = AW_REPLY_CONTINUE;
 	call->err = 0;
 	call->value = 0;
-	call->silent = call->gone = call->moves = call->patient = false;
+	call->silent = call->gone = call->moves = call->leads = call->patient = false;
 	call->moot = 0;
 	call->verifying &= call->waited_for != 0;
 	call->device = call->inode = 0;
@@ -223,6 +223,10 @@ static void handle(
 	if (call->moves) {
 		aw_shared_moved(atomic_load(&watch->shared));
 		atomic_store(&watch->settle, 4);
+	}
+	if (call->leads) {
+		aw_shared_led(atomic_load(&watch->shared));
+		atomic_store(&watch->settle_links, 4);
 	}
 	if (log_first)
 		log_call(call);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - agentwatch policy check, show and explain.
+ * command.h - agentwatch policy check, explain, presets, show and test.
  */
 #ifndef AW_SUPERVISOR_POLICY_COMMAND_H
 #define AW_SUPERVISOR_POLICY_COMMAND_H
@@ -10,16 +10,18 @@
 
 extern const struct aw_command aw_command_policy_check;
 extern const struct aw_command aw_command_policy_explain;
+extern const struct aw_command aw_command_policy_presets;
 extern const struct aw_command aw_command_policy_show;
+extern const struct aw_command aw_command_policy_test;
 
 struct aw_policy_options {
 	const char *workspace, *agent, *mode, *runner;
-	bool plan;
+	bool plan, json;
 	struct aw_string_list policies;
 };
 
 /*
- * What check and show begin with.  The index of the first argument; -1 when there is
+ * What show begins with.  The index of the first argument; -1 when there is
  * nothing more to do but end with *ret_status.
  */
 int aw_policy_start(const struct aw_command *command, int argc, char **argv,

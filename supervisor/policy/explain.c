@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explain.c - agentwatch policy explain. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "supervisor/audit/json.h"
 #include "supervisor/cleanup.h"
-#include "supervisor/find.h"
-#include "supervisor/held.h"
-#include "supervisor/kernel/landlock_rights.h"
+#include "supervisor/policy/answer.h"
 #include "supervisor/policy/command.h"
-#include "supervisor/policy/subject.h"
-#include "supervisor/run.h"
 #include "supervisor/say.h"
 
 /* Exit statuses: as run has them for its own failures. */
@@ -48,12 +40,8 @@ enum { QUESTIONS = sizeof(questions) / sizeof(questions[0]) };
 /* All that an answer is made from. */
 struct explained {
 	struct explain_options options;
-	struct aw_layers layers;
-	struct aw_policy policy;
-	struct aw_plan plan;
-	struct aw_wall wall;
-	struct aw_holding holding;
-	const char *runner;
+	struct aw_standing standing;
+	struct aw_words words;
 };
 
 static const struct aw_string_list *list_of(
@@ -63,181 +51,52 @@ static const struct aw_string_list *list_of(
 					       questions[question].list);
 }
 
-static int load(struct explained *x, struct aw_error *err)
-{
-	const struct aw_layers_wish wish = {.workspace = x->options.workspace,
-		.agent = x->options.agent,
-		.policies = &x->options.policies};
-	struct aw_diagnostics found = {0};
-	const char *mode = x->options.mode;
-	int failed;
-
-	if (aw_layers_find(&wish, &x->layers, err) < 0)
-		return -1;
-	failed =
-		aw_policy_load(x->layers.sources, x->layers.count, &x->layers.variables,
-			mode && strcmp(mode, "enforce") == 0 ? AW_ENFORCE : AW_AUDIT,
-			mode != NULL, &x->policy, &found);
-	aw_diagnostics_print(&found, stderr);
-	aw_diagnostics_free(&found);
-	return failed ? aw_fail(err, EINVAL, "the policy has mistakes") : 0;
-}
-
-/* What `run` would see calls with. */
-static int find_engine(struct explained *x, bool *ret_notified, struct aw_error *err)
-{
-	const char *wanted = x->options.engine ? x->options.engine : x->policy.engine;
-	AW_FREE char *shim = aw_find_part("libagentwatch.so");
-	struct aw_run run = {.shim = shim, .policy = x->policy};
-
-	if (aw_run_choose_engine(&run, wanted, err) < 0)
-		return -1;
-	*ret_notified = run.engine != AW_PRELOAD;
-	return 0;
-}
-
-/* The wall that `run` would build, but not around anything. */
-static int build_wall(struct explained *x, struct aw_error *err)
-{
-	const struct aw_runner *runner = aw_runner_find(x->runner);
-	AW_FREE char *cwd = getcwd(NULL, 0);
-	AW_FREE char *enter = aw_find_part("agentwatch-enter");
-	char *const command[] = {(char *)"/bin/sh", NULL};
-	const char *const parts[] = {enter, NULL};
-	const struct aw_plan_wish wish = {.policy = &x->policy,
-		.variables = &x->layers.variables,
-		.program = command[0],
-		.command = (char **)command,
-		.cwd = cwd ? cwd : "/",
-		.parts = parts,
-		.enforce = x->policy.mode == AW_ENFORCE};
-	struct aw_error why;
-
-	if (!runner)
-		return aw_fail(err, EINVAL, "runner '%s' is not known; it is one of %s",
-			x->runner, aw_runner_names());
-	if (strcmp(x->runner, "exec") == 0)
-		return 0;
-	if (runner->probe(&why) < 0)
-		return aw_fail(err, why.code, "runner '%s' cannot be used here: %s",
-			x->runner, why.text);
-	if (aw_plan_make(&wish, &x->plan, err) < 0)
-		return -1;
-	x->wall.runner = runner;
-	return runner->build(&wish, &x->plan, &x->wall, err);
-}
-
 static int prepare(struct explained *x, struct aw_error *err)
 {
-	bool notified;
+	const struct aw_standing_wish wish = {.workspace = x->options.workspace,
+		.agent = x->options.agent,
+		.mode = x->options.mode,
+		.runner = x->options.runner,
+		.engine = x->options.engine,
+		.policies = &x->options.policies};
+	struct aw_diagnostics found;
+	int failed = aw_standing_load(&wish, &x->standing, &found, err);
 
-	if (load(x, err) < 0 || find_engine(x, &notified, err) < 0)
+	aw_diagnostics_print(&found, stderr);
+	aw_diagnostics_free(&found);
+	if (failed || aw_standing_hold(&wish, &x->standing, err) < 0)
 		return -1;
-	x->runner = aw_wall_expected(&x->policy, x->options.runner, x->layers.count);
-	if (build_wall(x, err) < 0)
-		return -1;
-	return aw_hold(&x->policy, &x->plan, &x->wall, notified, &x->holding, err);
-}
-
-struct answer {
-	const struct aw_subject *subject;
-	const char *word; /* "read", ... */
-	struct aw_decision decision;
-	struct aw_rule rule;
-	bool by_rule;
-	struct aw_held held;
-	const char *granted; /* the folder by which Landlock lets it, or NULL */
-};
-
-static void print_text(const struct explained *x, const struct answer *a)
-{
-	AW_FREE char *asked = aw_shown(a->subject->asked, strlen(a->subject->asked));
-	AW_FREE char *path = aw_shown(a->subject->path, strlen(a->subject->path));
-	bool denied = a->decision.verdict != AW_ALLOW;
-
-	printf("%-5s %s %s\n", aw_verdict_name(a->decision.verdict), a->word,
-		asked ? asked : "?");
-	if (path && path[0] && asked && strcmp(path, asked) != 0)
-		printf("      which is %s\n", path);
-	if (a->by_rule)
-		printf("      by %s:%u: \"%s\" (%s)\n", a->rule.file, a->rule.line,
-			a->rule.text, a->rule.layer);
-	else
-		printf("      by no rule, but by the default\n");
-	if (denied && !x->holding.facts.enforce)
-		printf("      not refused in mode audit; seen by %s\n", a->held.by);
-	else
-		printf("      %s by %s: %s\n", denied ? "held" : "judged",
-			aw_strength_name(a->held.strength), a->held.by);
-	if (a->granted)
-		printf("      not held by Landlock, which lets %s be %s as a whole\n",
-			a->granted,
-			aw_landlock_granted(&x->holding.landlock, a->granted) &
-					AW_LL_READ_FILE
-				? "used"
-				: "listed");
-}
-
-static void put_text(struct aw_json *json, const char *key, const char *text)
-{
-	aw_json_raw(json, ",", json->len > 1);
-	aw_json_string(json, key, strlen(key));
-	AW_JSON_LITERAL(json, ":");
-	aw_json_string(json, text, strlen(text));
-}
-
-static void print_json(const struct explained *x, const struct answer *a)
-{
-	struct aw_json json = {.bytes = NULL};
-
-	AW_JSON_LITERAL(&json, "{");
-	put_text(&json, "action", a->word);
-	put_text(&json, "subject", a->subject->asked);
-	if (a->subject->path[0])
-		put_text(&json, "path", a->subject->path);
-	put_text(&json, "verdict", aw_verdict_name(a->decision.verdict));
-	put_text(&json, "mode", x->holding.facts.enforce ? "enforce" : "audit");
-	put_text(&json, "runner", x->runner);
-	put_text(&json, "strength", aw_strength_name(a->held.strength));
-	put_text(&json, "by", a->held.by);
-	if (a->granted)
-		put_text(&json, "granted", a->granted);
-	if (a->by_rule) {
-		AW_JSON_LITERAL(&json, ",\"rule\":{\"line\":");
-		aw_json_unsigned(&json, a->rule.line);
-		put_text(&json, "file", a->rule.file);
-		put_text(&json, "text", a->rule.text);
-		put_text(&json, "layer", a->rule.layer);
-		AW_JSON_LITERAL(&json, "}");
-	}
-	AW_JSON_LITERAL(&json, "}\n");
-	fwrite(json.bytes, 1, json.failed ? 0 : json.len, stdout);
-	aw_json_free(&json);
+	return aw_words_load(&x->standing, &x->words, err);
 }
 
 static int answer(const struct explained *x, unsigned question, const char *asked,
 	bool *denied, struct aw_error *err)
 {
-	const struct aw_strength_facts *facts = &x->holding.facts;
+	const struct aw_strength_facts *facts = &x->standing.holding.facts;
+	const struct aw_asking how = {.home = x->standing.layers.variables.home};
 	AW_FREE struct aw_subject *subject = malloc(sizeof(*subject));
-	struct answer a = {.subject = subject, .word = questions[question].word};
+	struct aw_answer a = {.standing = &x->standing,
+		.words = &x->words,
+		.subject = subject,
+		.verb = questions[question].word};
+	bool refused;
 
 	if (!subject)
 		return aw_fail(err, ENOMEM, "out of memory");
-	if (aw_subject_read(questions[question].action, asked, subject, err) < 0)
+	if (aw_subject_read(questions[question].action, asked, &how, subject, err) < 0)
 		return -1;
-	aw_subject_judge(subject, facts, &a.decision, &a.held);
-	a.by_rule = aw_image_rule(facts->image, a.decision.rule, &a.rule);
-	if (a.decision.verdict != AW_ALLOW)
-		*denied = true;
-	if (a.decision.verdict != AW_ALLOW && facts->landlock &&
-		subject->path[0] == '/' && a.held.strength != AW_BY_KERNEL)
+	aw_words_decide(&x->standing, subject, &a.word);
+	aw_subject_held(subject, facts, &a.word.decision, &a.held);
+	refused = a.word.decision.verdict != AW_ALLOW;
+	*denied |= refused;
+	if (refused && facts->landlock && subject->path[0] == '/' &&
+		a.held.strength != AW_BY_KERNEL)
 		a.granted = aw_landlock_lets(
 			facts->landlock, subject->action, subject->path);
 	if (x->options.json)
-		print_json(x, &a);
+		aw_answer_print_json(&a);
 	else
-		print_text(x, &a);
+		aw_answer_print(&a);
 	return 0;
 }
 
@@ -260,12 +119,8 @@ static int answer_all(const struct explained *x, bool *denied, struct aw_error *
 
 static void release(struct explained *x)
 {
-	aw_holding_release(&x->holding);
-	aw_wall_release(&x->wall);
-	aw_plan_release(&x->plan);
-	if (x->policy.image)
-		aw_policy_release(&x->policy);
-	aw_layers_release(&x->layers);
+	aw_words_release(&x->words);
+	aw_standing_release(&x->standing);
 	aw_string_list_free(&x->options.policies);
 	for (unsigned q = 0; q < QUESTIONS; q++)
 		aw_string_list_free((struct aw_string_list *)list_of(&x->options, q));
@@ -273,7 +128,7 @@ static void release(struct explained *x)
 
 static int explain_main(int argc, char **argv)
 {
-	struct explained x = {.runner = NULL};
+	struct explained x = {.options = {.json = false}};
 	struct aw_error err;
 	bool help = false, denied = false;
 	int status = AW_RUN_FAILED;
@@ -326,7 +181,10 @@ const struct aw_command aw_command_policy_explain = {
 	.brief = "say what the policy answers to a question, and who holds the answer",
 	.details =
 		"Each question is an option and may be repeated.  The answer has the "
-		"verdict, the rule with its file and line, and by whom it is held:\n\n"
+		"verdict, the rule (or the default) with its file, line and layer, by "
+		"whom it is held, and what each file, the presets and the protections "
+		"say by themselves.  Paths may be relative, begin with ~ or not exist "
+		"yet; what is judged is the file that a link leads to.\n\n"
 		"  kernel: a wall or Landlock refuses the program's own calls\n"
 		"  supervisor: it makes the call for the program, or refuses it\n"
 		"  supervisor (raced): it judges, then the call goes on, and a second "

@@ -8,15 +8,57 @@
 
 #include "policy/load.h"
 #include "supervisor/plan_command.h"
+#include "supervisor/policy/show_json.h"
 #include "supervisor/say.h"
+
+static int load(const struct aw_policy_options *values, const struct aw_layers *layers,
+	struct aw_policy *ret)
+{
+	enum aw_mode mode = values->mode && !strcmp(values->mode, "enforce")
+				    ? AW_ENFORCE
+				    : AW_AUDIT;
+	struct aw_diagnostics found = {0};
+	int failed = aw_policy_load(layers->sources, layers->count, &layers->variables,
+		mode, values->mode != NULL, ret, &found);
+
+	aw_diagnostics_print(&found, stderr);
+	aw_diagnostics_free(&found);
+	return failed;
+}
+
+/* A plan is for one runner, whose sections count. */
+static int show_plan(const struct aw_policy_options *values, struct aw_layers *layers,
+	struct aw_policy *policy, char **command, struct aw_error *err)
+{
+	const char *runner = policy->runner_shown ? policy->runner_shown : "bwrap";
+	struct aw_policy again;
+
+	if (policy->sections && !values->runner && !policy->runner) {
+		runner = layers->variables.runner = "bwrap";
+		if (load(values, layers, &again) < 0)
+			return aw_fail(err, EINVAL, "the policy has mistakes");
+		aw_policy_release(policy);
+		*policy = again;
+	}
+	return aw_plan_show(policy, layers, runner, command, err);
+}
+
+static int show(const struct aw_policy_options *values, struct aw_layers *layers,
+	struct aw_policy *policy, char **command, struct aw_error *err)
+{
+	if (values->plan)
+		return show_plan(values, layers, policy, command, err);
+	if (values->json)
+		return aw_show_json(policy, stdout, err);
+	aw_policy_print(policy, stdout);
+	return 0;
+}
 
 static int show_main(int argc, char **argv)
 {
 	struct aw_policy_options values = {0};
-	struct aw_diagnostics found = {0};
 	struct aw_policy policy = {0};
 	struct aw_layers layers;
-	enum aw_mode mode;
 	struct aw_error err;
 	int status, first, r;
 
@@ -24,18 +66,11 @@ static int show_main(int argc, char **argv)
 		&aw_command_policy_show, argc, argv, &values, &layers, &status);
 	if (first < 0)
 		return status;
-	mode = values.mode && !strcmp(values.mode, "enforce") ? AW_ENFORCE : AW_AUDIT;
-	r = aw_policy_load(layers.sources, layers.count, &layers.variables, mode,
-		values.mode != NULL, &policy, &found);
-	aw_diagnostics_print(&found, stderr);
-	if (!r && !values.plan)
-		aw_policy_print(&policy, stdout);
-	else if (!r &&
-		 aw_plan_show(&policy, &layers, values.runner, argv + first, &err) < 0)
+	r = load(&values, &layers, &policy);
+	if (!r && show(&values, &layers, &policy, argv + first, &err) < 0)
 		status = aw_say_failed(&err);
 	if (!r)
 		aw_policy_release(&policy);
-	aw_diagnostics_free(&found);
 	aw_layers_release(&layers);
 	aw_string_list_free(&values.policies);
 	return r < 0 ? AW_EXIT_FAILED : status;
@@ -55,7 +90,10 @@ static const struct aw_option show_options[] = {
 	{"plan", 0, AW_OPT_FLAG, AT(plan), NULL, NULL,
 		"print the wall that run would build: what can be reached, and how"},
 	{"runner", 0, AW_OPT_STRING, AT(runner), "NAME", NULL,
-		"with --plan: for this runner; default: the policy's, else bwrap"},
+		"behind this runner; with --plan and without a word in the policy: "
+		"bwrap"},
+	{"json", 0, AW_OPT_FLAG, AT(json), NULL, NULL,
+		"as JSON: \"policy\", and \"origins\" of the same shape"},
 };
 
 const struct aw_command aw_command_policy_show = {
@@ -68,6 +106,12 @@ const struct aw_command aw_command_policy_show = {
 		"the agent's, the workspace's .agentwatch.yaml, and the files given "
 		"with "
 		"--policy.\n\n"
+		"What is printed is a policy itself: given back with --policy it means "
+		"the same,\n"
+		"whatever the files below it say.  Variables stand as they were "
+		"written; rules\n"
+		"for one runner are in it when it is the runner that run would take, "
+		"or --runner.\n\n"
 		"With --plan the wall is printed instead that run would build around "
 		"COMMAND:\n"
 		"what can be read and written there, the network, and the runner's "

@@ -18,8 +18,6 @@ int aw_policy_start(const struct aw_command *command, int argc, char **argv,
 		aw_options_help(command);
 		return -1;
 	}
-	if (first >= 0 && command == &aw_command_policy_check && first == argc)
-		first = aw_fail(&err, EINVAL, "policy check wants at least one file");
 	if (first >= 0 && command == &aw_command_policy_show && first < argc &&
 		!values->plan)
 		first = aw_fail(&err, EINVAL,
@@ -32,6 +30,7 @@ int aw_policy_start(const struct aw_command *command, int argc, char **argv,
 	}
 	wish = (struct aw_layers_wish){.workspace = values->workspace,
 		.agent = values->agent,
+		.runner = values->runner,
 		.policies = &values->policies};
 	if (aw_layers_find(&wish, layers, &err) < 0) {
 		*ret_status = aw_say_failed(&err);

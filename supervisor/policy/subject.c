@@ -10,45 +10,124 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "policy/path.h"
+#include "policy/rules.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/find.h"
 
-/* The real path of the deepest folder above path that is there, then the rest. */
-static bool resolve(const char *path, char out[PATH_MAX])
-{
-	char above[PATH_MAX], real[PATH_MAX];
-	const char *slash = strrchr(path, '/');
+#define LINKS_MAX 40
 
-	while (slash && slash > path) {
-		snprintf(above, sizeof(above), "%.*s", (int)(slash - path), path);
-		if (realpath(above, real))
-			return snprintf(out, PATH_MAX, "%s%s", real[1] ? real : "",
-				       slash) < PATH_MAX;
-		slash = memrchr(path, '/', (size_t)(slash - path));
-	}
-	return snprintf(out, PATH_MAX, "%s", path) < PATH_MAX;
+/* A walk along a path, links followed, over what is there and what is not. */
+struct walk {
+	char done[PATH_MAX]; /* without links; "" is the root */
+	char left[2 * PATH_MAX];
+	int links;
+};
+
+static void drop_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash)
+		*slash = '\0';
 }
 
-/* An absolute path without "." and "..": as the policy would judge it. */
-static int read_path(const char *asked, char out[PATH_MAX], struct aw_error *err)
+/* What these lead to depends on who asks; they are judged as they are. */
+static bool is_own(const char *path)
 {
-	AW_FREE char *cwd = getcwd(NULL, 0);
-	char clean[PATH_MAX];
+	return strcmp(path, "/proc/self") == 0 ||
+	       strcmp(path, "/proc/thread-self") == 0;
+}
+
+/* The link at done is what it says, in front of what is left. */
+static bool follow(struct walk *w)
+{
+	char target[PATH_MAX], left[2 * PATH_MAX];
+	ssize_t len = readlink(w->done, target, sizeof(target) - 1);
+
+	if (len <= 0 || is_own(w->done))
+		return true;
+	target[len] = '\0';
+	if (++w->links > LINKS_MAX || (size_t)snprintf(left, sizeof(left), "%s/%s",
+					      target, w->left) >= sizeof(left))
+		return false;
+	memcpy(w->left, left, sizeof(left));
+	if (target[0] == '/')
+		w->done[0] = '\0';
+	else
+		drop_last(w->done);
+	return true;
+}
+
+/* One component from what is left to what is done; false when it is too long. */
+static bool step(struct walk *w, bool follow_last)
+{
+	size_t skip = strspn(w->left, "/"), len = strcspn(w->left + skip, "/");
+	size_t have = strlen(w->done);
+	char name[PATH_MAX];
+	bool last;
+
+	if (len >= sizeof(name))
+		return false;
+	memcpy(name, w->left + skip, len);
+	name[len] = '\0';
+	skip += len;
+	last = w->left[skip + strspn(w->left + skip, "/")] == '\0';
+	memmove(w->left, w->left + skip, strlen(w->left + skip) + 1);
+	if (!len || strcmp(name, ".") == 0)
+		return true;
+	if (strcmp(name, "..") == 0) {
+		drop_last(w->done);
+		return true;
+	}
+	if (have + len + 2 > sizeof(w->done))
+		return false;
+	snprintf(w->done + have, sizeof(w->done) - have, "/%s", name);
+	return (last && !follow_last) || follow(w);
+}
+
+/* The text to walk along: what was asked, made absolute. */
+static int begin_walk(struct walk *w, const char *asked, const struct aw_asking *how,
+	struct aw_error *err)
+{
+	bool home = how->home && asked[0] == '~' && (!asked[1] || asked[1] == '/');
+	AW_FREE char *cwd = home || asked[0] == '/' ? NULL : getcwd(NULL, 0);
 
 	if (!asked[0])
 		return aw_fail(err, EINVAL, "an empty path names nothing");
-	if (realpath(asked, out))
+	if (asked[0] != '/' && !home && !cwd)
+		return aw_fail(err, errno,
+			"'%.200s' begins at the working directory, which has no name "
+			"here: %s",
+			asked, strerror(errno));
+	if ((size_t)snprintf(w->left, sizeof(w->left), "%s/%s",
+		    home  ? how->home
+		    : cwd ? cwd
+			  : "",
+		    asked + home) < sizeof(w->left))
 		return 0;
-	if (!cwd ||
-		!aw_path_join(
-			cwd, strlen(cwd), asked, strlen(asked), clean, sizeof(clean)) ||
-		!resolve(clean, out))
-		return aw_fail(err, ENAMETOOLONG, "'%s' is too long for a path", asked);
+	return aw_fail(err, ENAMETOOLONG, "'%.200s' is too long for a path", asked);
+}
+
+/* The file that a path reaches: absolute, without "." and "..", links followed. */
+static int read_path(const char *asked, const struct aw_asking *how, bool follow_last,
+	char out[PATH_MAX], struct aw_error *err)
+{
+	struct walk w = {.links = 0};
+
+	if (begin_walk(&w, asked, how, err) < 0)
+		return -1;
+	while (w.left[0])
+		if (!step(&w, follow_last))
+			return aw_fail(err, ENAMETOOLONG,
+				"'%.200s' is too long for a path, or leads through a "
+				"link to itself",
+				asked);
+	snprintf(out, PATH_MAX, "%s", w.done[0] ? w.done : "/");
 	return 0;
 }
 
-static int read_program(const char *asked, struct aw_subject *s, struct aw_error *err)
+static int read_program(const char *asked, const struct aw_asking *how,
+	struct aw_subject *s, struct aw_error *err)
 {
 	AW_FREE char *found = NULL;
 	char *at, *rest;
@@ -60,10 +139,13 @@ static int read_program(const char *asked, struct aw_subject *s, struct aw_error
 	if (!s->argc)
 		return aw_fail(err, EINVAL, "--exec wants a program");
 	if (strchr(s->argv[0], '/'))
-		return read_path(s->argv[0], s->path, err);
-	if (aw_find_program(s->argv[0], &found, err) != 0)
+		return read_path(s->argv[0], how, true, s->path, err);
+	if (aw_find_program(s->argv[0], &found, err) == 0)
+		return read_path(found, how, true, s->path, err);
+	if (!how->missing_programs)
 		return -1;
-	return read_path(found, s->path, err);
+	snprintf(s->path, sizeof(s->path), "/usr/bin/%.255s", s->argv[0]);
+	return 0;
 }
 
 static int read_port(
@@ -81,12 +163,13 @@ static int read_port(
 	return 0;
 }
 
-static int read_unix(const char *asked, struct aw_subject *s, struct aw_error *err)
+static int read_unix(const char *asked, const struct aw_asking *how,
+	struct aw_subject *s, struct aw_error *err)
 {
 	s->address.family = AF_UNIX;
 	if (asked[0] == '@')
 		snprintf(s->path, sizeof(s->path), "%s", asked);
-	else if (read_path(asked, s->path, err) < 0)
+	else if (read_path(asked, how, true, s->path, err) < 0)
 		return -1;
 	s->address.path = s->path;
 	s->address.path_len = strlen(s->path);
@@ -110,14 +193,15 @@ static int read_host(const char *text, struct aw_subject *s)
 	return 0;
 }
 
-static int read_address(const char *asked, struct aw_subject *s, struct aw_error *err)
+static int read_address(const char *asked, const struct aw_asking *how,
+	struct aw_subject *s, struct aw_error *err)
 {
 	const char *colon = strrchr(asked, ':');
 	size_t len = colon ? (size_t)(colon - asked) : 0;
 	char text[256];
 
 	if (strncmp(asked, "unix:", 5) == 0)
-		return read_unix(asked + 5, s, err);
+		return read_unix(asked + 5, how, s, err);
 	if (read_port(colon ? colon + 1 : asked, asked, &s->address.port, err) < 0)
 		return -1;
 	if (!colon && s->action == AW_BIND) {
@@ -136,45 +220,70 @@ static int read_address(const char *asked, struct aw_subject *s, struct aw_error
 	return read_host(text, s);
 }
 
-int aw_subject_read(enum aw_action action, const char *asked, struct aw_subject *ret,
-	struct aw_error *err)
+int aw_subject_read(enum aw_action action, const char *asked,
+	const struct aw_asking *how, struct aw_subject *ret, struct aw_error *err)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->action = action;
 	ret->asked = asked;
 	switch (action) {
 	case AW_EXEC:
-		return read_program(asked, ret, err);
+		return read_program(asked, how, ret, err);
 	case AW_CONNECT:
 	case AW_BIND:
-		return read_address(asked, ret, err);
+		return read_address(asked, how, ret, err);
 	default:
-		return read_path(asked, ret->path, err);
+		/* a link is deleted itself, not what it leads to */
+		return read_path(asked, how, action != AW_DELETE, ret->path, err);
 	}
 }
 
-void aw_subject_judge(const struct aw_subject *subject,
-	const struct aw_strength_facts *facts, struct aw_decision *ret_decision,
-	struct aw_held *ret_held)
+bool aw_subject_is_unknown(const struct aw_subject *subject,
+	const struct aw_image *image, struct aw_rule *ret)
 {
+	struct aw_rule_about about;
+	struct aw_decision decision;
+
+	if (!subject->host[0] || subject->action != AW_CONNECT)
+		return false;
+	aw_image_decide_address(image, subject->action, &subject->address, &decision);
+	return aw_image_rule_about(image, decision.rule, &about) &&
+	       about.strictest <= AW_ASK && !about.negated &&
+	       aw_image_rule_below(image, decision.rule) &&
+	       aw_image_rule(image, decision.rule, ret);
+}
+
+void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *image,
+	struct aw_decision *ret)
+{
+	struct aw_address address = subject->address;
 	size_t len = strlen(subject->path);
+	struct aw_rule ignored;
+
+	if (aw_subject_is_unknown(subject, image, &ignored))
+		address.host = NULL;
+	if (address.family)
+		aw_image_decide_address(image, subject->action, &address, ret);
+	else if (subject->action == AW_EXEC)
+		aw_image_decide_exec(
+			image, subject->path, len, subject->argv, subject->argc, ret);
+	else
+		aw_image_decide_in_place(
+			image, subject->action, subject->path, len, ret);
+}
+
+void aw_subject_held(const struct aw_subject *subject,
+	const struct aw_strength_facts *facts, const struct aw_decision *decision,
+	struct aw_held *ret)
+{
 	struct aw_refused refused = {.action = subject->action,
 		.path = subject->path,
-		.path_len = len,
-		.family = subject->address.family};
+		.path_len = strlen(subject->path),
+		.family = subject->address.family,
+		.rule = decision->rule};
 
-	if (subject->address.family)
-		aw_image_decide_address(
-			facts->image, subject->action, &subject->address, ret_decision);
-	else if (subject->action == AW_EXEC)
-		aw_image_decide_exec(facts->image, subject->path, len, subject->argv,
-			subject->argc, ret_decision);
+	if (decision->verdict == AW_ALLOW)
+		aw_strength_of_allowed(facts, subject->action, NULL, ret);
 	else
-		aw_image_decide_path(facts->image, subject->action, subject->path, len,
-			ret_decision);
-	refused.rule = ret_decision->rule;
-	if (ret_decision->verdict == AW_ALLOW)
-		aw_strength_of_allowed(facts, subject->action, NULL, ret_held);
-	else
-		aw_strength_of(facts, &refused, ret_held);
+		aw_strength_of(facts, &refused, ret);
 }

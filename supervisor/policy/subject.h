@@ -23,17 +23,35 @@ struct aw_subject {
 	char host[256];		   /* "" without a name */
 };
 
-/*
- * Read what was asked: a path; a program with its arguments, parted by blanks; an
- * address as in a policy ("host:443", "10.0.0.7:22", "[::1]:80", "unix:/path",
- * "unix:@name"), to listen on also a port alone.
- */
-int aw_subject_read(enum aw_action action, const char *asked, struct aw_subject *ret,
-	struct aw_error *err);
+struct aw_asking {
+	const char *home;      /* what "~" stands for, or NULL */
+	bool missing_programs; /* a program that is not there would be in /usr/bin */
+};
 
-/* The policy's verdict, and by whom it is held (or, when allowed, judged). */
-void aw_subject_judge(const struct aw_subject *subject,
-	const struct aw_strength_facts *facts, struct aw_decision *ret_decision,
-	struct aw_held *ret_held);
+/*
+ * Read what was asked: a path, relative ones from the working directory on; a program
+ * with its arguments, parted by blanks; an address as in a policy ("host:443",
+ * "10.0.0.7:22", "[::1]:80", "unix:/path", "unix:@name"), to listen on also a port
+ * alone. A path need not exist; links on its way are followed, and at its end unless it
+ * is to be deleted.
+ */
+int aw_subject_read(enum aw_action action, const char *asked,
+	const struct aw_asking *how, struct aw_subject *ret, struct aw_error *err);
+
+/*
+ * True, with the rule, when a name is admitted by one with a wildcard alone.  Such
+ * names are not looked up in a session, so none of their addresses is known there.
+ */
+bool aw_subject_is_unknown(const struct aw_subject *subject,
+	const struct aw_image *image, struct aw_rule *ret);
+
+/* What an image answers, as a session would know the subject. */
+void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *image,
+	struct aw_decision *ret);
+
+/* By whom that answer is held or, when it allows, judged. */
+void aw_subject_held(const struct aw_subject *subject,
+	const struct aw_strength_facts *facts, const struct aw_decision *decision,
+	struct aw_held *ret);
 
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,6 +29,11 @@ static pid_t outside, child;
 static char byte;
 static unsigned long long room[2];
 static struct iovec one = {&byte, 1};
+static unsigned long all = ~0ul;
+static struct {
+	unsigned size, policy;
+	unsigned long long rest[5];
+} plain = {sizeof(plain), SCHED_OTHER, {0}};
 
 static void tell(const char *name, const char *what, long result)
 {
@@ -58,6 +64,18 @@ static long touch(const char *name, long nr, pid_t whom)
 		return syscall(nr, PTRACE_SEIZE, whom, 0, 0);
 	if (strcmp(name, "prlimit64") == 0)
 		return syscall(nr, whom, 7, NULL, room);
+	if (strcmp(name, "setpriority") == 0)
+		return syscall(nr, PRIO_PROCESS, whom, 0);
+	if (strcmp(name, "ioprio_set") == 0)
+		return syscall(nr, 1, whom, 0);
+	if (strcmp(name, "sched_setaffinity") == 0)
+		return syscall(nr, whom, sizeof(all), &all);
+	if (strcmp(name, "sched_setattr") == 0)
+		return syscall(nr, whom, &plain, 0);
+	if (strcmp(name, "sched_setscheduler") == 0)
+		return syscall(nr, whom, SCHED_OTHER, room);
+	if (strcmp(name, "sched_setparam") == 0)
+		return syscall(nr, whom, room);
 	if (strncmp(name, "process_vm", 10) == 0) {
 		/* the child's memory is laid out as ours is; nothing is there outside
 		 */
@@ -143,6 +161,11 @@ int main(int argc, char **argv)
 	if (AW_FX_##effect >= AW_FX_HELD)                                              \
 		held(#name, AW_FX_##effect, __NR_##name);
 #include "policy/calls.def"
+	tell("setpriority", "itself", setpriority(PRIO_PROCESS, 0, 0));
+	setpgid(child, child);
+	tell("setpriority", "group", setpriority(PRIO_PGRP, child, 0));
+	tell("setpriority", "outside", setpriority(PRIO_PGRP, getpgid(outside), 0));
+	tell("setpriority", "outside", setpriority(PRIO_USER, 0, 0));
 	tell("unshare", "fs", unshare(CLONE_FS));
 	tell("unshare", "user", unshare(CLONE_NEWUSER));
 	kill(child, SIGKILL);

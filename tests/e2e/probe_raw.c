@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -86,12 +87,19 @@ static void *keep_message(const char *a, int many)
 	return many ? (void *)list : (void *)&list->msg_hdr;
 }
 
-static void *keep_handle(const char *a)
+static struct file_handle *keep_room_for_handle(void)
 {
 	struct file_handle *handle = keep(NULL, sizeof *handle + 128);
-	int mount;
 
 	handle->handle_bytes = 128;
+	return handle;
+}
+
+static void *keep_handle(const char *a)
+{
+	struct file_handle *handle = keep_room_for_handle();
+	int mount;
+
 	syscall(__NR_name_to_handle_at, AT_FDCWD, a, handle, &mount, 0);
 	return handle;
 }
@@ -127,6 +135,7 @@ static long argument(char letter, const char *a, const char *b)
 	case 'p': return open_parent(a);
 	case 'o': return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	case 'k': return (long)keep_handle(a);
+	case 'l': return (long)keep_room_for_handle();
 	case 's': return probe_socket(a, 0);
 	case 'd': return probe_socket(a, 1);
 	case 'A': return probe_address(a, keep(NULL, sizeof address)) ? (long)(arena - sizeof address) : 0;
@@ -157,7 +166,10 @@ static long argument(char letter, const char *a, const char *b)
 	case 'z': return (long)keep(NULL, 4096);
 	case 'Z': return 4096;
 	case 'X': value.value = (uintptr_t)keep_text("value"); return (long)keep(&value, sizeof value);
+	case 'G': value.value = (uintptr_t)keep(NULL, 5); return (long)keep(&value, sizeof value);
 	case 'x': return sizeof value;
+	case 'q': return 24; /* struct file_attr */
+	case 'i': return inotify_init1(IN_CLOEXEC);
 	case 'K': return 0x7ff; /* statx mask */
 	}
 	abort();
@@ -256,8 +268,17 @@ long probe_syscall(
 #ifndef __NR_setxattrat
 #define __NR_setxattrat 463
 #endif
+#ifndef __NR_getxattrat
+#define __NR_getxattrat 464
+#endif
+#ifndef __NR_listxattrat
+#define __NR_listxattrat 465
+#endif
 #ifndef __NR_removexattrat
 #define __NR_removexattrat 466
+#endif
+#ifndef __NR_file_getattr
+#define __NR_file_getattr 468
 #endif
 
 #ifdef __i386__
@@ -359,6 +380,11 @@ const struct probe probe_syscalls[] = {
 	ROW("lgetxattr", __NR_lgetxattr, 230, FILE, "metadata", "anzZ")
 	ROW("listxattr", __NR_listxattr, 232, FILE, "metadata", "azZ")
 	ROW("llistxattr", __NR_llistxattr, 233, FILE, "metadata", "azZ")
+	ROW("getxattrat", __NR_getxattrat, 464, FILE, "metadata", "Ca0nGx")
+	ROW("listxattrat", __NR_listxattrat, 465, FILE, "metadata", "Ca0zZ")
+	ROW("file_getattr", __NR_file_getattr, 468, FILE, "metadata", "Cazq0")
+	ROW("name_to_handle_at", __NR_name_to_handle_at, 341, FILE, "metadata", "Calz0")
+	ROW("inotify_add_watch", __NR_inotify_add_watch, 292, FILE, "metadata", "ia1")
 	{0},
 };
 /* clang-format on */

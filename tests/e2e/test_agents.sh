@@ -74,6 +74,18 @@ for agent in "${agents[@]}"; do
 	done
 done
 
+# What a real agent's run has taught is enough for the next one, behind a wall too.
+agent=codex
+if [ -x "$dir/node_modules/.bin/codex" ]; then
+	got=$(run learn "$AGENTWATCH" learn --quiet --output "$tmp/learnt.yaml" --)
+	like '^codex PASS rc=0' 'codex works while it is learnt from' "$got"
+	ok 'its preset is named' grep -q '^preset: \[codex\]$' "$tmp/learnt.yaml"
+	got=$(run learnt "$AGENTWATCH" run --quiet --policy "$tmp/learnt.yaml" --log "$log" --)
+	like '^codex PASS rc=0' 'codex works with what was learnt' "$got"
+	is 0 'nothing was refused but looking for programs' \
+		"$(jq -es 'map(select(.verdict == "deny" and .action != "exec")) | length' "$log")"
+fi
+
 # Hosts talk to agents over stdio (ACP).
 acp() { (cd "$place" && timeout 90 node "$root/tests/agents/acp.js" "$@" 2>/dev/null); }
 agent=gemini

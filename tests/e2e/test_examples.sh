@@ -51,6 +51,24 @@ printf 'import unittest, tempfile, subprocess\nclass T(unittest.TestCase):\n  de
 (cd "$work/py" && "$AGENTWATCH" run --quiet --workspace "$work" --policy "$root/examples/python/policy.yaml" -- python3 -m unittest -q) >"$tmp/out" 2>&1
 is 0 'python: a test run works to its end' $?
 
+# Several tools at once, by presets.
+behind() { "$AGENTWATCH" run --quiet --workspace "$work" --policy "$root/examples/$1/policy.yaml" --log "$log" -- "${@:2}" 2>&1; }
+git config user.name x && git config user.email x@example.com
+is 1 'tools: git commits' "$(behind tools sh -c 'echo a >a && git add a && git commit -qm a && git rev-list --count HEAD')"
+is '1' 'tools: python makes an environment' "$(behind tools sh -c 'python3 -m venv --without-pip env && env/bin/python -c "print(1)"')"
+if have npm; then
+	like 'up to date' 'tools: npm installs' "$(mkdir -p js && cd js && echo '{"name": "app", "version": "1.0.0"}' >package.json && behind tools npm install --offline)"
+	ok "tools: npm's cache is there" test -d "$HOME/.npm"
+else skip 'tools: npm installs' 'no npm'; fi
+if have go; then
+	mkdir -p "$work/go" && printf 'module example.com/x\n\ngo 1.16\n' >go/go.mod && printf 'package main\n\nfunc main() { println(2) }\n' >go/x.go
+	is 2 'native: go builds' "$(cd go && behind native sh -c 'go build -o x . && ./x')"
+else skip 'native: go builds' 'no go'; fi
+if have javac; then
+	echo 'public class X { public static void main(String[] a) { System.out.println(2); } }' >X.java
+	is 2 'native: java compiles and runs' "$(behind native sh -c 'javac X.java && java X')"
+else skip 'native: java compiles and runs' 'no javac'; fi
+
 # Each agent behind its own policy, end to end.
 dir=${AW_AGENTS_DIR:-$root/build/agents}
 declare -A program=([claude-code]=claude [codex]=codex [opencode]=opencode [gemini-cli]=gemini [qwen-code]=qwen)

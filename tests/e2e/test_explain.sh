@@ -40,6 +40,9 @@ is deny 'with arguments' "$(one .verdict --exec 'git push --force')"
 is allow 'with others' "$(one .verdict --exec 'git status')"
 is allow 'a host by name' "$(one .verdict --connect api.example.com:443)"
 is deny 'another port' "$(one .verdict --connect api.example.com:80)"
+printf 'version: 1\nnetwork: {allow: ["*.example.org:443"]}\n' >"$tmp/wild.yaml"
+is 'deny *.example.org:443' 'a wildcard admits no address' "$(one '"\(.verdict) \(.wildcard.text)"' --connect a.example.org:443 --policy "$tmp/wild.yaml")"
+like "\"\*.example.org:443\" $tmp/wild.yaml:2 covers the name, but" 'and says so' "$(explain --connect a.example.org:443 --policy "$tmp/wild.yaml")"
 is allow 'localhost by number' "$(one .verdict --connect '[::1]:80')"
 is allow 'an abstract socket' "$(one .verdict --connect unix:@bus)"
 is deny 'listening' "$(one .verdict --listen 80)"
@@ -53,6 +56,57 @@ is 125 'nor does a program that is not there' "$(status --exec no-such-program-h
 is 125 'nor no question at all' "$(status)"
 is 125 'nor a runner that is not known' "$(status --runner no-such --read x)"
 is 125 'nor a policy with mistakes' "$(status --policy /dev/null/x --read x)"
+
+# Paths as people write them; what is judged is the file reached.
+mkdir -p "$tmp/home/keys" "$tmp/real"
+ln -s "$tmp/ro/not-there" "$tmp/ws/dangling"
+ln -s "$tmp/ro" "$tmp/ws/door"
+ln -s loop "$tmp/ws/loop"
+is "$tmp/ro/not-there deny" 'a link to what is not there is that' "$(one '"\(.path) \(.verdict)"' --write dangling)"
+is "$tmp/ro/new/x deny" 'a folder may be a link, and the rest be missing' "$(one '"\(.path) \(.verdict)"' --create door/new/x)"
+is "$tmp/x deny" 'what is above a link is above what it leads to' "$(one '"\(.path) \(.verdict)"' --write door/../x)"
+is "$tmp/ws/link allow" 'a link is deleted itself' "$(one '"\(.path) \(.verdict)"' --delete link)"
+is "$tmp/home/keys/a" 'the home may be written ~' "$(HOME=$tmp/home one .path --read '~/keys/a')"
+is "$tmp/ws/~x" 'but not where it begins a name' "$(one .path --read '~x')"
+is 125 'a link that leads to itself leads nowhere' "$(status --read loop)"
+
+# What each source says by itself, and whose default it was.
+mkdir -p "$tmp/config/agentwatch/agents"
+cat >"$tmp/config/agentwatch/policy.yaml" <<END
+version: 1
+filesystem: {default: allow, deny: ["$tmp/ws/token", "$tmp/mine"]}
+END
+cat >"$tmp/ws/.agentwatch.yaml" <<END
+version: 1
+filesystem: {deny: ["$tmp/ws/token"]}
+network: {default: deny}
+END
+echo 'version: 1
+exec: {deny: [true]}' >"$tmp/config/agentwatch/agents/robot.yaml"
+words() { one '[.layers[] | "\(.layer)=\(.verdict)"] | join(" ")' "$@"; }
+is 'global=deny workspace=deny policy=deny protections=null' 'each file says what it says alone' "$(words --read "$tmp/ws/token")"
+is 'global=deny workspace=null policy=allow protections=null' 'one that has nothing to say is silent' "$(words --read "$tmp/mine")"
+is 'global=allow workspace=null policy=deny protections=deny' 'a file as it would be alone, and the protections' "$(words --write "$tmp/ws/../ro/.git/hooks/x")"
+is 'global=null workspace=deny policy=allow protections=null' 'a file that is not trusted can only tighten' "$(words --connect api.example.com:443)"
+is 'global=null agent=deny workspace=null policy=null protections=null' "an agent's file" "$(words --agent robot --exec true)"
+is 'preset=allow' 'a preset' "$(explain --agent claude --json --connect api.anthropic.com:443 --policy <(echo 'version: 1
+preset: [claude-code]') | jq -r '.layers[] | select(.layer == "preset" and .verdict) | "\(.layer)=\(.verdict)"' | sort -u)"
+is "$tmp/p.yaml:4 filesystem.default read-only policy" 'a default has a place, too' \
+	"$(one '.default | "\(.file):\(.line) \(.key) \(.value) \(.layer)"' --write "$tmp/ro/new")"
+is "$tmp/ws/.agentwatch.yaml:3 network.default" 'of the file that decides' "$(one '.default | "\(.file):\(.line) \(.key)"' --connect api.example.com:443)"
+printf 'version: 1\nfilesystem: {default: deny, read: ["%s/ro"]}\nnetwork: {listen: ["localhost:*"]}\n' "$tmp" >"$tmp/narrow.yaml"
+narrow() { (cd / && "$AGENTWATCH" policy explain --engine "$engine" --workspace "$tmp" --json --policy "$tmp/narrow.yaml" "$@") | jq -r '"\(.verdict) \(.default.key) \(.layers[] | select(.layer == "policy") | .default.key)"'; }
+is 'deny filesystem.default filesystem.default' 'a program is a file' "$(narrow --exec /usr/bin/true)"
+is 'deny network.listen network.listen' 'a listen list refuses what it does not have' "$(narrow --listen 192.0.2.1:80)"
+sed -i 's/network.*/network: {default: allow}/' "$tmp/narrow.yaml"
+is 'deny filesystem.default filesystem.default' 'so is a socket' "$(narrow --listen "unix:$tmp/s")"
+said=$(explain --write "$tmp/ro/new" --read "$tmp/ws/token")
+like "by the default of $tmp/p.yaml:4: filesystem.default: read-only \(policy\)" 'people read the same' "$said"
+like "global +deny +$tmp/config/agentwatch/policy.yaml:2: \"$tmp/ws/token\"" 'line by line' "$said"
+like "workspace +- +$tmp/ws/.agentwatch.yaml says nothing; not trusted" 'also who said nothing' "$said"
+rm -r "$tmp/config/agentwatch" "$tmp/ws/.agentwatch.yaml"
+like 'filesystem.default: read-only; no file says otherwise' 'without any file it is the built-in one' \
+	"$(cd "$tmp/ws" && "$AGENTWATCH" policy explain --write /etc/x)"
 
 # Strength follows mode, engine and wall.
 is shim 'the engine preload has the shim alone' "$(explain --engine preload --json --read "$tmp/ro/secret/key" | jq -r .strength)"

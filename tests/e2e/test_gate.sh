@@ -23,6 +23,8 @@ sed 's|\("[^"]*secret"\)|\1, "**/*.never"|' "$tmp/held.yaml" >"$tmp/open.yaml"
 sources() { jq -rs --arg p "$1" '[.[] | select(.event == "call" and .path == $p) | .source] | unique | join(" ")' "$log"; }
 # lines PATH: how many opens of it are logged.
 lines() { jq -rs --arg p "$1" '[.[] | select(.event == "call" and .path == $p)] | length' "$log"; }
+# reads PATH: who reported that it was read, one a line of the log.
+reads() { jq -rs --arg p "$1" '[.[] | select(.event == "call" and .action == "read" and .path == $p) | .source] | sort | join(" ")' "$log"; }
 enforce() { "$AGENTWATCH" run --quiet --runner "$runner" --log "$log" --policy "$@"; }
 
 for runner in bwrap landlock; do
@@ -53,6 +55,16 @@ for runner in bwrap landlock; do
 	is through "$runner: behind a symbolic link as well" "$(enforce "$tmp/held.yaml" -- timeout 10 cat door)"
 	wait
 	echo text >"$ground/file"
+	# what was proven of a folder ends with the folder: all by one process, which opens each file twice
+	mkdir "$ground/box" && cp file box/file && cp file box/other
+	enforce "$tmp/held.yaml" -- bash -c ': <box/file; : <box/other; : <box/file
+		ln -sfT other box/file; : <box/file; : <box/file
+		mv box old; ln -s "$0" box; : <box/file; : <box/file; : <old/other' "$tmp/away"
+	is 'shim shim' "$runner: a file of a known folder" "$(reads "$ground/box/file")"
+	is 'kernel kernel shim' '... and one that a link of that folder leads to' "$(reads "$ground/box/other")"
+	is 'kernel kernel' '... a link in place of the folder' "$(reads "$tmp/away/file")"
+	is shim '... the folder under its new name' "$(reads "$ground/old/other")"
+	rm -r "$ground/old" "$ground/box"
 	is text "$runner: with a pattern that no wall can hold" "$(enforce "$tmp/open.yaml" -- cat file)"
 	is kernel '... reads are made by the supervisor' "$(sources "$ground/file")"
 done

@@ -89,7 +89,8 @@ class Run:
             about = re.compile(r"/%s(/|\.|$)|-%s$" % (attempt.name, attempt.name))
             victim = self.stage.victims.get(attempt.name)
             inside = f"/proc/{victim.pid}/" if victim else "\0"
-            told = any(about.search(text) or text.endswith(address(index, True)) or text.startswith(inside)
+            file = "/w/" + attempt.what.split()[-1] if "f" in attempt.kind else "\0"
+            told = any(about.search(text) or text.endswith(file) or text.endswith(address(index, True)) or text.startswith(inside)
                        for text in self.told)
             result.holder = "supervisor" if told else "kernel"
         return result

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_load.c - any bytes are either a policy, whose image passes its check and whose
- * print loads again, or get at least one message that points into the file.
+ * print loads again and is printed the same, or get at least one message that points
+ * into the file.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -52,23 +53,74 @@ static void must_point_into(const struct aw_diagnostics *d, size_t size)
 			abort();
 }
 
+/* In place: without comments, which say where an entry came from. */
+static void strip(char *text)
+{
+	char *to = text, *at = text;
+	bool quoted = false;
+
+	for (; *at; at++) {
+		if (*at == '#' && !quoted) {
+			while (to > text && to[-1] == ' ')
+				to--;
+			at += strcspn(at, "\n");
+			if (!*at)
+				break;
+		}
+		if (*at == '"')
+			quoted = !quoted;
+		*to++ = *at;
+		if (*at == '\\' && at[1])
+			*to++ = *++at;
+	}
+	*to = '\0';
+}
+
+static char *print(const struct aw_policy *policy, size_t *ret_size)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, ret_size);
+
+	if (!out)
+		return NULL;
+	aw_policy_print(policy, out);
+	fclose(out);
+	return text;
+}
+
+/* Comments may be lines of their own. */
+static void drop_empty_lines(char *text)
+{
+	char *to = text, *at;
+
+	for (at = text; *at; at++)
+		if (*at != '\n' || (to > text && to[-1] != '\n'))
+			*to++ = *at;
+	*to = '\0';
+}
+
 static void must_load_again(const struct aw_policy *policy)
 {
 	struct aw_diagnostics diagnostics;
 	struct aw_policy again;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	size_t size = 0;
+	char *text = print(policy, &size), *second;
 
-	if (!out)
-		return;
-	aw_policy_print(policy, out);
-	fclose(out);
-	if (size < 512 * 1024) {
+	if (text && size < 512 * 1024) {
 		if (load(text, size, AW_TRUSTED, &again, &diagnostics) < 0) {
 			aw_diagnostics_print(&diagnostics, stderr);
 			abort();
 		}
+		second = print(&again, &size);
+		strip(text);
+		strip(second);
+		drop_empty_lines(text);
+		drop_empty_lines(second);
+		if (strcmp(text, second) != 0) {
+			fprintf(stderr, "printed:\n%s\nand then:\n%s\n", text, second);
+			abort();
+		}
+		free(second);
 		aw_policy_release(&again);
 		aw_diagnostics_free(&diagnostics);
 	}
@@ -84,8 +136,7 @@ static void try(const uint8_t *data, size_t size, enum aw_trust trust)
 		if (diagnostics.errors ||
 			aw_image_check(policy.image, policy.image_size, NULL) < 0)
 			abort();
-		if (trust == AW_TRUSTED)
-			must_load_again(&policy);
+		must_load_again(&policy);
 		aw_policy_release(&policy);
 	} else if (diagnostics.errors == 0) {
 		abort();

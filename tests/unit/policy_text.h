@@ -29,9 +29,9 @@ struct text_layer {
 };
 
 /* Load up to eight layers; the caller releases both results. */
-__attribute__((unused)) static int load_layers(const struct text_layer *layers,
-	size_t count, enum aw_mode mode, struct aw_policy *policy,
-	struct aw_diagnostics *diagnostics)
+__attribute__((unused)) static int load_layers_with(const struct text_layer *layers,
+	size_t count, enum aw_mode mode, const struct aw_policy_variables *variables,
+	struct aw_policy *policy, struct aw_diagnostics *diagnostics)
 {
 	struct aw_policy_source sources[8] = {{NULL, NULL, AW_TRUSTED}};
 	char names[8][32];
@@ -48,11 +48,19 @@ __attribute__((unused)) static int load_layers(const struct text_layer *layers,
 		sources[i].layer = layers[i].layer;
 		sources[i].trust = layers[i].trust;
 	}
-	result = aw_policy_load(
-		sources, i, &some_variables, mode, false, policy, diagnostics);
+	result =
+		aw_policy_load(sources, i, variables, mode, false, policy, diagnostics);
 	while (i-- > 0)
 		unlink(names[i]);
 	return result;
+}
+
+__attribute__((unused)) static int load_layers(const struct text_layer *layers,
+	size_t count, enum aw_mode mode, struct aw_policy *policy,
+	struct aw_diagnostics *diagnostics)
+{
+	return load_layers_with(
+		layers, count, mode, &some_variables, policy, diagnostics);
 }
 
 /* One trusted layer that must be right; the image is malloc'd. */

@@ -41,6 +41,8 @@ static void agents_have_presets(void)
 		const char *command, *preset, *state, *host;
 		const char *kept;
 	} agents[] = {
+		{"aider", "aider", "/home/ann/.aider/caches/x", "api.deepseek.com",
+			"DEEPSEEK_API_KEY"},
 		{"claude", "claude-code", "/home/ann/.claude/x", "api.anthropic.com",
 			"ANTHROPIC_API_KEY"},
 		{"claude-code-acp", "claude-code", "/home/ann/.claude.json.lock",
@@ -49,6 +51,8 @@ static void agents_have_presets(void)
 			"api.anthropic.com", "ANTHROPIC_AUTH_TOKEN"},
 		{"codex", "codex", "/home/ann/.codex/x", "api.openai.com",
 			"OPENAI_API_KEY"},
+		{"goose", "goose", "/home/ann/.local/share/goose/x", "openrouter.ai",
+			"GOOGLE_API_KEY"},
 		{"opencode", "opencode", "/home/ann/.local/share/opencode/x",
 			"opencode.ai", "OPENCODE_API_KEY"},
 		{"gemini", "gemini-cli", "/home/ann/.gemini/x",
@@ -251,14 +255,12 @@ static void all_of_it_is_printed(void)
 		"limits: {memory: 2g, cpus: 0.5, time: 1h}\n"
 		"filesystem: {expose: [{source: '/a b', mode: rw}]}\n"
 		"environment: {redirect_home: true}";
-	static const char *const expected[] = {"  git-hooks: off  # policy /tmp/aw-",
-		"  memory: 2147483648  # policy /tmp/aw-",
-		"  cpus: 0.500000000  # policy /tmp/aw-",
-		"  time: 3600  # policy /tmp/aw-",
-		"- {source: \"/a b\", target: \"/a b\", mode: rw}  # policy /tmp/aw-",
-		"  redirect_home: true  # policy /tmp/aw-",
-		"# preset claude-code  # policy /tmp/aw-",
-		"\"api.anthropic.com:443\"  # preset data/presets/claude-code.yaml:",
+	static const char *const expected[] = {"  git-hooks: off  # /tmp/aw-",
+		"  memory: 2147483648  # /tmp/aw-", "  cpus: 0.500000000  # /tmp/aw-",
+		"  time: 3600  # /tmp/aw-",
+		"- {source: \"/a b\", target: \"/a b\", mode: rw}  # /tmp/aw-",
+		"  redirect_home: true  # /tmp/aw-", "# preset claude-code  # /tmp/aw-",
+		"\"api.anthropic.com:443\"  # data/presets/claude-code.yaml:",
 		"\"private-keys: ~/.ssh\"  # protections:"};
 	char *first = NULL, *second = NULL;
 	struct aw_policy p;

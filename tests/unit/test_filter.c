@@ -120,7 +120,7 @@ static void enforce_watches_more(void)
 		bool some = effect == AW_FX_META || effect == AW_FX_SENDTO ||
 			    effect == AW_FX_PRCTL || effect == AW_FX_CLONE ||
 			    effect == AW_FX_IOCTL || effect == AW_FX_CLONE3 ||
-			    row == AW_SYS_prlimit64;
+			    (effect == AW_FX_KIN && aw_syscalls[row].dir2 == 0);
 
 		data = call(nr, ELSEWHERE);
 		wrong += !some && !notified(&data);

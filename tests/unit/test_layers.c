@@ -186,9 +186,9 @@ static void what_is_printed_can_be_loaded(void)
 	aw_policy_print(&p, out);
 	fclose(out);
 	aw_policy_release(&p);
-	ok(strstr(first, "- \"/usr\"  # policy /tmp/aw-policy-") != NULL,
+	ok(strstr(first, "- \"/usr\"  # /tmp/aw-policy-") != NULL,
 		"an entry carries its origin");
-	ok(strstr(first, "runner: bwrap  # policy /tmp/aw-policy-") != NULL,
+	ok(strstr(first, "runner: bwrap  # /tmp/aw-policy-") != NULL,
 		"a word carries its origin");
 	again.text = strchr(first, '\n') + 1;
 	load(&again, 1, AW_AUDIT, &p);
@@ -196,7 +196,7 @@ static void what_is_printed_can_be_loaded(void)
 	aw_policy_print(&p, out);
 	fclose(out);
 	ok(verdict(&p, AW_READ, "/a\"\\x") == AW_ALLOW, "the printed policy loads");
-	ok(strstr(second, "C\": \"d\\x0ae\"") != NULL, "and says the same");
+	ok(strstr(second, "\"C\": \"d\\u000ae\"") != NULL, "and says the same");
 	aw_policy_release(&p);
 	free(first);
 	free(second);

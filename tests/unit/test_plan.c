@@ -267,7 +267,8 @@ static void exposed_and_instance(void)
 	AW_FREE char *target = strdup(in_root("home/docs"));
 	AW_FREE char *source = strdup(in_root("opt/tool"));
 	AW_FREE char *instance = strdup(in_root("home/.config"));
-	struct aw_exposed exposed = {source, target, true, 3};
+	struct aw_exposed exposed = {
+		.source = source, .target = target, .write = true, .line = 3};
 	struct aw_plan_wish wish = {.instance = instance};
 	struct aw_plan plan;
 	struct made m;

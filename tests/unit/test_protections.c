@@ -194,6 +194,9 @@ static void every_row_refuses_what_it_says(void)
 		}
 		example_of(rows[i].text, path);
 		d = judge(&p, read ? AW_READ : AW_WRITE, path);
+		if (strcmp(rows[i].list, "KEYED") == 0)
+			aw_image_decide_in_place(
+				p.image, AW_WRITE, path, strlen(path), &d);
 		ok(d.verdict == AW_DENY &&
 				has_rule(&p, &d, "protections", "built-in", shown),
 			"%s is refused by %s", path, shown);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load_source.c - the bytes of one policy file, as a tree. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/load_internal.h"
+
+#define FILE_MAX (1024 * 1024)
+
+static void cannot_read(struct aw_loader *l)
+{
+	aw_report_at(l, 1, 1, false, "cannot be read: %s", strerror(errno));
+}
+
+/* A file that somebody else put there must not make us wait or read a device. */
+static int open_source(struct aw_loader *l)
+{
+	bool untrusted = l->source->trust == AW_UNTRUSTED;
+	int fd = open(l->source->file,
+		O_RDONLY | O_CLOEXEC | O_NOCTTY | (untrusted ? O_NONBLOCK : 0));
+	struct stat st;
+
+	if (fd < 0) {
+		cannot_read(l);
+		return -1;
+	}
+	if (untrusted && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		aw_report_at(l, 1, 1, false, "is not a regular file");
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static char *read_source(struct aw_loader *l, size_t *ret_len)
+{
+	char *bytes = malloc(FILE_MAX + 1);
+	int fd = open_source(l);
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (!bytes)
+		l->failed = true;
+	while (bytes && fd >= 0 && len <= FILE_MAX && n > 0) {
+		n = read(fd, bytes + len, FILE_MAX + 1 - len);
+		if (n > 0)
+			len += (size_t)n;
+		else if (n < 0 && errno == EINTR)
+			n = 1;
+	}
+	if (n < 0)
+		cannot_read(l);
+	if (len > FILE_MAX)
+		aw_report_at(l, 1, 1, false, "is larger than 1 MiB");
+	if (fd >= 0)
+		close(fd);
+	if (fd < 0 || n < 0 || len > FILE_MAX) {
+		free(bytes);
+		return NULL;
+	}
+	*ret_len = len;
+	return bytes;
+}
+
+bool aw_source_read(struct aw_loader *l, struct aw_tree *ret)
+{
+	struct aw_tree_error err;
+	size_t len;
+	char *bytes = read_source(l, &len);
+	int failed;
+
+	if (!bytes)
+		return false;
+	failed = aw_tree_read(ret, bytes, len, &err);
+	if (failed < 0)
+		aw_report_at(l, err.line, err.column, false, "%s", err.text);
+	free(bytes);
+	return failed == 0;
+}

@@ -71,11 +71,12 @@ bool aw_image_next_keyed(const struct aw_image *image, uint32_t *at,
 
 /*
  * Would moving the folder `from` to `to` take something along that a rule (deny, hide,
- * deny_write) is about, to where that rule does not reach?  True, with the rule.  Time
- * grows with the number of rules: for renames of folders alone.
+ * deny_write, ask) is about, to where that rule does not reach?  True, with the rule
+ * and AW_DENY, or AW_ASK where only a question would be left out.  Time grows with the
+ * number of rules: for renames of folders alone.
  */
 bool aw_image_carries(const struct aw_image *image, const char *from, size_t from_len,
-	const char *to, size_t to_len, uint32_t *ret_rule);
+	const char *to, size_t to_len, struct aw_decision *ret);
 
 /*
  * The verdict for running path with argc strings in argv (argv[0] included).  Exec

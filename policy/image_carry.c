@@ -93,33 +93,49 @@ static bool is_left(const struct parts *p, const char *from, size_t from_len,
 	return !(after >> p->count & 1) && before & ~after;
 }
 
-/* A repository's configuration is known by what stands beside it, wherever it goes. */
-static bool guards(const struct aw_image_entry *entry, const char *pattern)
+/*
+ * AW_ALLOW: the entry holds nothing back.  A repository's configuration is known by
+ * what stands beside it, wherever it goes.
+ */
+static enum aw_verdict guards(const struct aw_image_entry *entry, const char *pattern)
 {
-	return !entry->negated &&
-	       (entry->list == AW_LIST_DENY || entry->list == AW_LIST_HIDE ||
-		       entry->list == AW_LIST_DENY_WRITE ||
-		       (entry->list == AW_LIST_KEYED &&
-			       strncmp(pattern, "/**/", 4) != 0));
+	if (entry->negated)
+		return AW_ALLOW;
+	switch (entry->list) {
+	case AW_LIST_DENY:
+	case AW_LIST_HIDE:
+	case AW_LIST_DENY_WRITE:
+		return AW_DENY;
+	case AW_LIST_KEYED:
+		return strncmp(pattern, "/**/", 4) != 0 ? AW_DENY : AW_ALLOW;
+	case AW_LIST_ASK:
+		return AW_ASK;
+	default:
+		return AW_ALLOW;
+	}
 }
 
 bool aw_image_carries(const struct aw_image *image, const char *from, size_t from_len,
-	const char *to, size_t to_len, uint32_t *ret_rule)
+	const char *to, size_t to_len, struct aw_decision *ret)
 {
 	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
 	const uint32_t *patterns = aw_part_at(image, AW_PART_PATTERNS);
+	struct aw_decision found = {AW_ALLOW, AW_NO_RULE};
 
 	for (uint32_t i = 0; i < image->parts[AW_PART_PATTERNS].count; i++) {
 		const struct aw_image_entry *e = &entries[patterns[i]];
 		const char *pattern = aw_image_bytes(image, e->pattern);
+		enum aw_verdict verdict = guards(e, pattern);
 		struct parts parts;
 
-		if (!guards(e, pattern) ||
+		if (verdict <= found.verdict ||
 			(take_apart(pattern, e->pattern_len, &parts) &&
 				!is_left(&parts, from, from_len, to, to_len)))
 			continue;
-		*ret_rule = patterns[i];
-		return true;
+		found = (struct aw_decision){verdict, patterns[i]};
 	}
-	return false;
+	if (found.verdict == AW_ALLOW)
+		return false;
+	*ret = found;
+	return true;
 }

@@ -165,8 +165,9 @@ struct aw_policy {
 	size_t exposed_count;
 	bool redirect_home;
 	struct aw_limits limits;
-	unsigned unprotected; /* protections that are off; aw_policy_print() has names
-			       */
+	uint64_t ask_deadline; /* seconds that a question waits; 0: not said */
+	unsigned unprotected;  /* protections that are off; aw_policy_print() has names
+				*/
 	struct aw_entry_place *places; /* owned; in the order of the lists */
 	size_t place_count;
 	struct aw_expectation *tests; /* owned */
@@ -230,6 +231,9 @@ void aw_policy_tell(const struct aw_policy *policy,
 
 /* The same as YAML, with the origin of each entry as a comment: file:line (layer). */
 void aw_policy_print(const struct aw_policy *policy, FILE *out);
+
+/* Seconds that a text such as 90s, 30m or 1h means; false: it means none. */
+bool aw_duration_read(const char *text, uint64_t *ret);
 
 /*
  * Write text for YAML or JSON, between quotes: what either of them does not take as it

@@ -103,6 +103,8 @@ void aw_below_drop(struct aw_loader *l, bool fields)
 		l->implied[s] = 0;
 	}
 	memset(l->loose_limits, 0, sizeof(l->loose_limits));
+	if (!l->deadline_fixed)
+		l->policy.ask_deadline = 0;
 	drop_environment(l);
 	drop_exposed(&l->policy);
 	aw_presets_drop(l);

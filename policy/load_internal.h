@@ -77,6 +77,7 @@ struct aw_loader {
 	size_t unset_presets, unset_built_in; /* of the trusted `unset` */
 	bool preset_named;		      /* ... or which presets, if any */
 	bool preset_used;     /* some preset stands below the trusted files */
+	bool deadline_fixed;  /* ask.deadline is settled by the system layer */
 	unsigned unprotected; /* protections that are off, a bit each */
 	unsigned protected;   /* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
@@ -217,6 +218,9 @@ void aw_limits_read(struct aw_loader *l, const struct aw_node *value, int argume
 void aw_limit_read(struct aw_loader *l, const struct aw_node *value, const char *name);
 /* The limits that hold: of several layers the smaller ones. */
 void aw_limits_settle(struct aw_loader *l);
+
+/* load_ask.c */
+void aw_ask_read(struct aw_loader *l, const struct aw_node *value, int argument);
 
 /* load_expose.c */
 void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument);

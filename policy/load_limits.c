@@ -85,6 +85,11 @@ static bool read_amount(const char *text, const struct unit *units, uint64_t *re
 	return true;
 }
 
+bool aw_duration_read(const char *text, uint64_t *ret)
+{
+	return read_amount(text, times, ret);
+}
+
 static bool is_text(struct aw_loader *l, const struct aw_node *value, const char *key,
 	const char *expected)
 {
@@ -160,7 +165,7 @@ static const struct aw_shape size_shape = {.kind = AW_SHAPE_AMOUNT,
 	.least = 1,
 	.most = 1e18,
 	.entry = "bytes, or with k, m, g, t"};
-static const struct aw_shape time_shape = {.kind = AW_SHAPE_AMOUNT,
+const struct aw_shape aw_time_shape = {.kind = AW_SHAPE_AMOUNT,
 	.pattern = "^[0-9]{1,19}(\\.[0-9]{1,9})?[sSmMhHdD]?$",
 	.least = 1,
 	.most = 1e18,
@@ -184,7 +189,7 @@ static const struct aw_key keys[] = {
 		"processors that all processes together may use"},
 	{"processes", read_limit, FIELD_PROCESSES, AW_KEY_UNTRUSTED, &count_shape,
 		"processes at the same time"},
-	{"time", read_limit, FIELD_TIME, AW_KEY_UNTRUSTED, &time_shape,
+	{"time", read_limit, FIELD_TIME, AW_KEY_UNTRUSTED, &aw_time_shape,
 		"time from the start, after which all is ended"},
 	{"open_files", read_limit, FIELD_FILES, AW_KEY_UNTRUSTED, &count_shape,
 		"open files of each process"},

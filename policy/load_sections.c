@@ -382,6 +382,8 @@ const struct aw_key aw_document_keys[] = {
 		"what may be connected to and listened on"},
 	{"environment", read_environment, 0, ANYWHERE, &aw_environment_shape,
 		"which variables the command sees"},
+	{"ask", aw_ask_read, 0, 0, &aw_ask_shape,
+		"how long a question waits for an answer"},
 	{"merge", aw_merge_read, 0, 0, &merge_shape,
 		"on the layers below, or in their place"},
 	{"preset", aw_preset_read, 0, AW_KEY_PRESET, &presets_shape,

@@ -254,6 +254,18 @@ static void tell_limits(const struct telling *t)
 	close_one(t);
 }
 
+static void tell_ask(const struct telling *t)
+{
+	char seconds[48];
+
+	if (!t->policy->ask_deadline)
+		return;
+	aw_amount_text((double)t->policy->ask_deadline, seconds, sizeof(seconds));
+	open_map(t, "ask");
+	tell_value(t, AW_STRATA, "deadline", seconds, true, "ask.deadline", seconds);
+	close_one(t);
+}
+
 /* All rules of protections, for those who read; nobody gives them back. */
 static void tell_protected(const struct telling *t)
 {
@@ -405,6 +417,7 @@ void aw_policy_tell(
 	close_one(&t);
 	tell_protections(&t);
 	tell_limits(&t);
+	tell_ask(&t);
 	tell_rules(&t, AW_STRATUM_TRUSTED);
 	tell_environment(&t, AW_STRATUM_TRUSTED);
 	tell_apart(&t);

@@ -245,3 +245,13 @@ bool aw_image_ports(const struct aw_image *image, enum aw_action action,
 	}
 	return true;
 }
+
+bool aw_image_same_defaults(const struct aw_image *a, const struct aw_image *b)
+{
+	for (unsigned s = 0; s < AW_STRATA; s++)
+		if (a->strata[s].files != b->strata[s].files ||
+			a->strata[s].exec != b->strata[s].exec ||
+			a->strata[s].network != b->strata[s].network)
+			return false;
+	return true;
+}

@@ -46,6 +46,9 @@ struct aw_region {
 void aw_image_region(const struct aw_image *image, const char *path, size_t len,
 	struct aw_region *ret);
 
+/* True when both say the same where no list says anything. */
+bool aw_image_same_defaults(const struct aw_image *a, const struct aw_image *b);
+
 /* How much of the network can be of use. */
 enum aw_reach {
 	AW_REACH_ALL,  /* nothing is refused */

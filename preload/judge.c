@@ -75,7 +75,7 @@ static bool ask(
 			s->head.raw2_len, s->head.address_len}};
 	struct aw_wire_answer answer;
 
-	if (!aw_socket_ask(&head, s->parts, &answer)) {
+	if (!aw_socket_ask(&head, s->parts, &answer, s->head.verdict != AW_ASK)) {
 		*ret_denied = aw_session()->enforce ? EACCES : 0; /* fail closed */
 		return *ret_denied == 0;
 	}

@@ -110,7 +110,7 @@ static bool exec_by_socket(
 		.len = {s->head.path_len, 0, s->head.raw_len, (uint32_t)vector_len}};
 	struct aw_wire_answer answer = {0};
 
-	if (aw_is_plain() || !aw_socket_ask(&head, s->parts, &answer))
+	if (aw_is_plain() || !aw_socket_ask(&head, s->parts, &answer, true))
 		return false;
 	*ret_denied = answer.refuse ? answer.err : 0;
 	return true;

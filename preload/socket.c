@@ -82,7 +82,7 @@ static bool send_all(
 	return true;
 }
 
-static bool receive(int fd, struct aw_wire_answer *answer, int fds[2])
+static bool receive(int fd, struct aw_wire_answer *answer, int fds[2], bool restart)
 {
 	union {
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
@@ -98,7 +98,14 @@ static bool receive(int fd, struct aw_wire_answer *answer, int fds[2])
 
 	do
 		n = aw_raw(__NR_recvmsg, fd, &msg, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-	while (n == -EINTR);
+	while (n == -EINTR && restart);
+	if (n == -EINTR) { /* a handler without SA_RESTART has run */
+		*answer = (struct aw_wire_answer){.magic = AW_WIRE_MAGIC,
+			.verdict = AW_ASK,
+			.refuse = 1,
+			.err = EINTR};
+		return true;
+	}
 	c = CMSG_FIRSTHDR(&msg);
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
@@ -106,7 +113,7 @@ static bool receive(int fd, struct aw_wire_answer *answer, int fds[2])
 }
 
 static bool exchange(struct aw_wire_head *head, const void *const parts[5],
-	struct aw_wire_answer *ret, int fds[2])
+	struct aw_wire_answer *ret, int fds[2], bool restart)
 {
 	int fd = dial();
 	bool ok;
@@ -114,7 +121,7 @@ static bool exchange(struct aw_wire_head *head, const void *const parts[5],
 	if (fd < 0)
 		return false;
 	head->magic = AW_WIRE_MAGIC;
-	ok = send_all(fd, head, parts) && receive(fd, ret, fds);
+	ok = send_all(fd, head, parts) && receive(fd, ret, fds, restart);
 	aw_raw(__NR_close, fd);
 	return ok;
 }
@@ -127,7 +134,7 @@ bool aw_socket_hello(const char *name, struct aw_hello *ret)
 	struct aw_wire_answer answer;
 	int fds[2] = {-1, -1};
 
-	if (!exchange(&head, NULL, &answer, fds) || fds[0] < 0)
+	if (!exchange(&head, NULL, &answer, fds, true) || fds[0] < 0)
 		return false;
 	ret->ring_fd = fds[0];
 	ret->session_fd = fds[1];
@@ -140,13 +147,13 @@ int aw_socket_again(void)
 	struct aw_wire_answer answer;
 	int fds[2] = {-1, -1};
 
-	return exchange(&head, NULL, &answer, fds) ? fds[0] : -1;
+	return exchange(&head, NULL, &answer, fds, true) ? fds[0] : -1;
 }
 
 bool aw_socket_ask(struct aw_wire_head *head, const void *const parts[5],
-	struct aw_wire_answer *ret)
+	struct aw_wire_answer *ret, bool restart)
 {
 	int fds[2] = {-1, -1};
 
-	return exchange(head, parts, ret, fds);
+	return exchange(head, parts, ret, fds, restart);
 }

@@ -26,9 +26,10 @@ int aw_socket_again(void);
 
 /*
  * Send one message with len bytes behind its header and wait for the answer; false when
- * there is nobody.
+ * there is nobody.  Without restart a signal handler that was installed without
+ * SA_RESTART ends the waiting, and the answer is EINTR: a human may take long.
  */
 bool aw_socket_ask(struct aw_wire_head *head, const void *const parts[5],
-	struct aw_wire_answer *ret);
+	struct aw_wire_answer *ret, bool restart);
 
 #endif

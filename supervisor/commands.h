@@ -10,6 +10,7 @@
 #include "supervisor/manual.h"
 #include "supervisor/options.h"
 #include "supervisor/policy/command.h"
+#include "supervisor/view/approve.h"
 #include "supervisor/view/log.h"
 #include "supervisor/view/sessions.h"
 

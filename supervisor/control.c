@@ -22,7 +22,7 @@
 enum {
 	CLIENTS_MAX = 16,
 	LINE_MAX_BYTES = 4096,
-	TEXT_MAX_BYTES = 4096,
+	TEXT_MAX_BYTES = 64 * 1024,
 	PATIENCE_MS = 2000
 };
 
@@ -199,14 +199,23 @@ static void take_client(struct aw_control *control)
 
 static void answer(int fd, const char *line, aw_control_handler handler, void *ctx)
 {
-	char text[TEXT_MAX_BYTES] = "";
+	static char text[TEXT_MAX_BYTES]; /* the loop's thread alone */
 	cJSON *root = cJSON_Parse(line);
-	const cJSON *request = cJSON_GetObjectItemCaseSensitive(root, "request");
+	const cJSON *name = cJSON_GetObjectItemCaseSensitive(root, "request");
+	struct aw_control_request request = {.body = root, .socket = fd};
+	struct ucred peer = {.pid = 0};
+	socklen_t size = sizeof(peer);
 	int r = -1;
 
-	if (cJSON_IsString(request))
-		r = handler(ctx, request->valuestring, text, sizeof(text));
-	else
+	text[0] = '\0';
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		snprintf(text, sizeof(text), "nobody is known to have asked");
+	else if (cJSON_IsString(name)) {
+		request.name = name->valuestring;
+		request.pid = peer.pid;
+		request.uid = peer.uid;
+		r = handler(ctx, &request, text, sizeof(text));
+	} else
 		snprintf(text, sizeof(text),
 			"a request is a line like "
 			"{\"request\":\"status\"}");

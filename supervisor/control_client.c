@@ -15,7 +15,7 @@
 #include "supervisor/audit/json.h"
 #include "supervisor/cleanup.h"
 
-enum { REPLY_MAX = 64 * 1024, PATIENCE_MS = 2000, RETRY_MS = 20 };
+enum { REPLY_MAX = 512 * 1024, PATIENCE_MS = 2000, RETRY_MS = 20 };
 
 static long now_ms(void)
 {
@@ -100,25 +100,19 @@ static int understand(const char *reply, char **ret_text, struct aw_error *err)
 	return r;
 }
 
-int aw_control_request(
-	const char *path, const char *request, char **ret_text, struct aw_error *err)
+int aw_control_request_line(const char *path, const char *line, size_t len,
+	char **ret_text, struct aw_error *err)
 {
 	AW_CLOSE int fd =
 		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	AW_FREE char *reply = malloc(REPLY_MAX);
-	struct aw_json json = {0};
 	long deadline = now_ms() + PATIENCE_MS;
 	int r = -1;
 
 	if (fd < 0 || !reply)
 		return aw_fail(err, errno, "%s", strerror(errno));
-	AW_JSON_LITERAL(&json, "{\"request\":");
-	aw_json_string(&json, request, strlen(request));
-	AW_JSON_LITERAL(&json, "}\n");
-	if (json.failed)
-		aw_fail(err, ENOMEM, "out of memory");
-	else if (!reach(fd, path, deadline, err)) {
-		if (send(fd, json.bytes, json.len, MSG_NOSIGNAL) == (ssize_t)json.len)
+	if (!reach(fd, path, deadline, err)) {
+		if (send(fd, line, len, MSG_NOSIGNAL) == (ssize_t)len)
 			r = hear(fd, reply, deadline, err);
 		else if (errno == EPIPE || errno == ECONNRESET)
 			r = hear(fd, reply, deadline,
@@ -126,6 +120,21 @@ int aw_control_request(
 		else
 			aw_fail(err, errno, "%s", strerror(errno));
 	}
-	aw_json_free(&json);
 	return r < 0 ? r : understand(reply, ret_text, err);
+}
+
+int aw_control_request(
+	const char *path, const char *request, char **ret_text, struct aw_error *err)
+{
+	struct aw_json json = {0};
+	int r;
+
+	AW_JSON_LITERAL(&json, "{\"request\":");
+	aw_json_string(&json, request, strlen(request));
+	AW_JSON_LITERAL(&json, "}\n");
+	r = json.failed ? aw_fail(err, ENOMEM, "out of memory")
+			: aw_control_request_line(
+				  path, json.bytes, json.len, ret_text, err);
+	aw_json_free(&json);
+	return r;
 }

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "supervisor/ask/notice.h"
 #include "supervisor/descend.h"
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
@@ -41,6 +42,14 @@ static void send_news(const struct front *front, int kind, int value)
 	send(front->news, &news, sizeof(news), MSG_NOSIGNAL);
 }
 
+static void tell_human(const struct front *front, int question, const char *text)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%.100s/%d", front->run->session->id, question);
+	aw_notice(name, text, front->run->options.quiet);
+}
+
 /* One message of the service's; false: there is none any more. */
 static bool read_news(struct front *front)
 {
@@ -48,10 +57,11 @@ static bool read_news(struct front *front)
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control;
+	char text[AW_NOTICE_TEXT];
 	struct aw_news news;
-	struct iovec iov = {&news, sizeof(news)};
-	struct msghdr msg = {.msg_iov = &iov,
-		.msg_iovlen = 1,
+	struct iovec iov[2] = {{&news, sizeof(news)}, {text, sizeof(text) - 1}};
+	struct msghdr msg = {.msg_iov = iov,
+		.msg_iovlen = 2,
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control)};
 	ssize_t n = recvmsg(front->news, &msg, MSG_CMSG_CLOEXEC);
@@ -59,8 +69,9 @@ static bool read_news(struct front *front)
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return true;
-	if (n != sizeof(news))
+	if (n < (ssize_t)sizeof(news))
 		return false;
+	text[(size_t)n - sizeof(news)] = '\0';
 	if (c && c->cmsg_type == SCM_RIGHTS)
 		memcpy(&front->listener, CMSG_DATA(c), sizeof(int));
 	if (news.kind == AW_NEWS_STARTED) {
@@ -68,6 +79,8 @@ static bool read_news(struct front *front)
 		front->waited = news.waited;
 	} else if (news.kind == AW_NEWS_ENDED)
 		front->status = news.value;
+	else if (news.kind == AW_NEWS_ASKED)
+		tell_human(front, news.value, text);
 	else if (news.kind == AW_NEWS_STOPPED && aw_proc_stopped(front->command))
 		raise(SIGSTOP); /* so that the caller's shell sees a stopped job */
 	return true;

@@ -240,8 +240,8 @@ int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error
 	return 0;
 }
 
-int aw_launch_go(
-	const struct aw_run *run, struct aw_launched *launched, struct aw_error *err)
+int aw_launch_go(const struct aw_run *run, struct aw_launched *launched,
+	void (*wait)(void *ctx, int socket), void *ctx, struct aw_error *err)
 {
 	struct aw_enter_report report;
 	int none = -1;
@@ -252,6 +252,7 @@ int aw_launch_go(
 		write(launched->socket, "", 1) != 1)
 		return aw_fail(err, errno, "starting the command: %s", strerror(errno)),
 		       AW_RUN_FAILED;
+	wait(ctx, launched->socket);
 	/* end of file: it runs */
 	failed = read_report(launched->socket, &report, &sender, &none);
 	close(launched->socket);

@@ -9,6 +9,7 @@
 #include "supervisor/version.h"
 
 const struct aw_command *const aw_commands[] = {
+	&aw_command_approve,
 	&aw_command_completion,
 	&aw_command_help,
 	&aw_command_learn,

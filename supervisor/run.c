@@ -43,6 +43,9 @@ static const struct aw_option options[] = {
 		"refuse to start when a rule is held by less"},
 	{"on-missing-runner", 0, AW_OPT_CHOICE, FIELD(on_missing_runner), "WHAT",
 		"fail|exec", "when the runner is not there: fail, or go on with exec"},
+	{"ask-deadline", 0, AW_OPT_STRING, FIELD(ask_deadline), "TIME", NULL,
+		"how long a question to a human waits before it counts as denied: 90s, "
+		"5m; 2m when nothing is said"},
 	{"quiet", 'q', AW_OPT_SWITCH, FIELD(quiet), NULL, NULL,
 		"no summary line at the end"},
 	{"keep-descendants", 0, AW_OPT_SWITCH, FIELD(keep_descendants), NULL, NULL,
@@ -95,6 +98,19 @@ int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
 	}
 	aw_diagnostics_free(&problems);
 	return failed;
+}
+
+/* How long a question waits: the option, else the files. */
+static int settle_deadline(struct aw_run *run, struct aw_error *err)
+{
+	const char *said = run->options.ask_deadline;
+
+	run->ask_deadline = run->policy.ask_deadline;
+	if (said && !aw_duration_read(said, &run->ask_deadline))
+		return aw_fail(err, EINVAL,
+			"--ask-deadline: '%s' is not a time such as 90s, 30m or 1h",
+			said);
+	return 0;
 }
 
 struct aw_layers_wish aw_run_wish(const struct aw_run *run)
@@ -235,6 +251,8 @@ static const char *engine_wanted(const struct aw_run *run)
 static int prepare(struct aw_run *run, struct aw_error *err)
 {
 	err->code = 0;
+	if (settle_deadline(run, err) < 0)
+		return -1;
 	if (aw_run_choose_engine(run, engine_wanted(run), err) < 0)
 		return -1;
 	if (err->code && !run->options.quiet)

@@ -29,7 +29,7 @@
 struct aw_run_options {
 	const char *mode, *runner, *engine, *workspace, *agent, *log, *session,
 		*require;
-	const char *on_missing_runner, *verdicts;
+	const char *on_missing_runner, *verdicts, *ask_deadline;
 	struct aw_string_list policies;
 	/* each with whether somebody named the flag */
 	bool quiet, quiet_said, keep_descendants, keep_said;
@@ -52,6 +52,7 @@ struct aw_run {
 	struct aw_plan plan; /* empty without a wall */
 	char *instance;	     /* owned; folder of the redirected HOME, or NULL */
 	int log_fd;
+	uint64_t ask_deadline;	   /* seconds; 0: not said */
 	bool hybrid_flags;	   /* WAIT_KILLABLE_RECV is there */
 	struct aw_holding holding; /* what holds the rules */
 	struct aw_limiter limiter; /* how much may be used */
@@ -69,6 +70,7 @@ enum aw_news_kind {
 	AW_NEWS_ENDED,	 /* service: value is the exit status for run */
 	AW_NEWS_SIGNAL,	 /* front: send signal value to the command */
 	AW_NEWS_RELOAD,	 /* front */
+	AW_NEWS_ASKED,	 /* service: question value was opened; its text comes behind */
 };
 
 struct aw_news {
@@ -144,9 +146,12 @@ struct aw_launched {
 };
 int aw_launch(const struct aw_run *run, struct aw_launched *ret, struct aw_error *err);
 
-/* 0: it runs. Else the exit status for run, with the reason in err. */
-int aw_launch_go(
-	const struct aw_run *run, struct aw_launched *launched, struct aw_error *err);
+/*
+ * 0: it runs. Else the exit status for run, with the reason in err.  wait returns when
+ * the socket is readable: a human may be asked about the command itself.
+ */
+int aw_launch_go(const struct aw_run *run, struct aw_launched *launched,
+	void (*wait)(void *ctx, int socket), void *ctx, struct aw_error *err);
 
 /* Preload engine: hello and asks over the session's socket. */
 struct aw_socket_service;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/ask/announce.h"
+#include "supervisor/ask/requests.h"
 #include "supervisor/audit/drain.h"
 #include "supervisor/control.h"
 #include "supervisor/descend.h"
@@ -28,7 +31,7 @@
 enum { NOTIFY_THREADS = 3, GRACE_MS = 2000 };
 
 /* What the loop waits for. */
-enum { WAIT_SIGNALS = 1, WAIT_NEWS, WAIT_CONTROL };
+enum { WAIT_SIGNALS = 1, WAIT_NEWS, WAIT_CONTROL, WAIT_QUESTIONS };
 
 struct service {
 	struct aw_run *run;
@@ -45,8 +48,17 @@ struct service {
 	bool orphans;	       /* waitpid still has children to wait for */
 	bool stopping;
 	bool timed_out;
+	struct aw_announcer announcer;
 	uint64_t end; /* when `limits.time` is over, in milliseconds; 0: never */
 };
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
 
 static void tell(struct service *s, int kind, int value, int fd)
 {
@@ -103,6 +115,12 @@ static int reload(struct service *s, char *text, size_t size)
 	atomic_store(&s->watch.image, policy.image); /* stays until the end */
 	atomic_store(&s->watch.shared, fresh);
 	atomic_store(&old->page->stale, 1);
+	if (s->watch.asker) {
+		aw_questions_set_deadline(s->watch.questions,
+			s->run->options.ask_deadline ? s->run->ask_deadline
+						     : policy.ask_deadline);
+		aw_asker_look_again(s->watch.asker);
+	}
 	snprintf(text, size, "the policy was read again%s",
 		fresh->page->hides && !s->watch.hides
 			? "; its hide rules hold for opens only, since metadata was "
@@ -120,9 +138,17 @@ static void stop(struct service *s, int signal)
 	aw_signal_descendants(getpid(), SIGCONT);
 }
 
-static int on_control(void *ctx, const char *request, char *text, size_t size)
+/* The session's last words about questions: what the files say now holds for all. */
+static int reload_for_answer(void *ctx, char *text, size_t size)
+{
+	return reload(ctx, text, size);
+}
+
+static int on_control(
+	void *ctx, const struct aw_control_request *asked, char *text, size_t size)
 {
 	struct service *s = ctx;
+	const char *request = asked->name;
 
 	if (strcmp(request, "reload") == 0)
 		return reload(s, text, size);
@@ -131,6 +157,12 @@ static int on_control(void *ctx, const char *request, char *text, size_t size)
 		snprintf(text, size, "the command was asked to end (SIGTERM)");
 		return 0;
 	}
+	if (aw_ask_request_is(request))
+		return aw_ask_request(&(struct aw_ask_session){.run = s->run,
+					      .watch = &s->watch,
+					      .reload = reload_for_answer,
+					      .ctx = s},
+			asked, text, size);
 	if (strcmp(request, "status") == 0) {
 		snprintf(text, size, "running");
 		return 0;
@@ -209,15 +241,11 @@ static void wait_once(struct service *s, int timeout)
 			on_news(s);
 		else if (events[i].data.u64 == WAIT_CONTROL)
 			aw_control_accept_one(s->control, on_control, s);
+		else if (events[i].data.u64 == WAIT_QUESTIONS)
+			s->announcer.pending = true;
 	}
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	if (s->announcer.pending)
+		aw_announce(&s->announcer, s->watch.questions, s->news);
 }
 
 /* Nothing is left running: first asked, then killed. */
@@ -329,6 +357,10 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	aw_processes_on_born(w->tree, aw_watch_born, w);
 	if (aw_names_create(run->policy.image, &w->names, err) < 0)
 		return -1;
+	if (w->enforce &&
+		(aw_questions_create(run->ask_deadline, &w->questions, err) < 0 ||
+			aw_asker_create(w, &w->asker, err) < 0))
+		return -1;
 	return aw_log_open(run->log_fd, run->session->id, &w->log, err);
 }
 
@@ -346,9 +378,30 @@ static int set_up_loop(struct service *s, struct aw_error *err)
 		add_to_loop(s, s->news, WAIT_NEWS) < 0)
 		return aw_fail(
 			err, errno, "starting the supervisor: %s", strerror(errno));
+	if (s->watch.questions &&
+		add_to_loop(s, aw_questions_fd(s->watch.questions), WAIT_QUESTIONS) < 0)
+		return aw_fail(
+			err, errno, "starting the supervisor: %s", strerror(errno));
 	if (aw_control_open(s->run->session->control, &s->control, err) < 0)
 		return -1;
 	return add_to_loop(s, aw_control_fd(s->control), WAIT_CONTROL);
+}
+
+/* Others are served until the command's start has come about, or not. */
+static void serve_until(void *service, int socket)
+{
+	struct service *s = service;
+	struct pollfd fds[2] = {
+		{.fd = socket, .events = POLLIN}, {.fd = s->loop, .events = POLLIN}};
+
+	do {
+		int timeout = s->announcer.pending || s->stopping ? 50 : -1;
+
+		if (poll(fds, 2, timeout) < 0 && errno != EINTR)
+			return;
+		if (!fds[0].revents)
+			wait_once(s, 0);
+	} while (!fds[0].revents);
 }
 
 /* Threads first, then the command: its very first call already waits for an answer. */
@@ -381,7 +434,7 @@ static int start(struct service *s, struct aw_error *err)
 	if (aw_drain_start(&s->watch, &s->drain, err) < 0)
 		return AW_RUN_FAILED;
 	tell(s, AW_NEWS_STARTED, s->command, launched.listener);
-	failed = aw_launch_go(s->run, &launched, err);
+	failed = aw_launch_go(s->run, &launched, serve_until, s, err);
 	if (!failed && s->run->engine == AW_PRELOAD) {
 		struct aw_who who;
 
@@ -394,10 +447,13 @@ static void finish(struct service *s)
 {
 	struct aw_error err;
 
+	aw_asker_stop(s->watch.asker);
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
 	aw_names_free(s->watch.names);
+	aw_asker_free(s->watch.asker);
+	aw_questions_free(s->watch.questions);
 	aw_watch_unstock(&s->watch);
 	aw_service_say_summary(&s->watch, s->run);
 	aw_service_say_unwritten(&s->watch);
@@ -421,6 +477,7 @@ int aw_service(struct aw_run *run, int news)
 	setpgid(0, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_NAME, "agentwatch"); /* whatever the file is called: peer.c */
 	if (set_up_watch(s, &err) < 0 || set_up_loop(s, &err) < 0) {
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;

@@ -46,6 +46,14 @@ struct question {
 	struct aw_who who;
 };
 
+/* A connection whose answer is a human's to give. */
+struct waiting {
+	struct aw_waiter waiter; /* first */
+	struct aw_watch *watch;
+	int fd; /* owned */
+	struct question q;
+};
+
 /* What has come already is read at once, and else awaited for a second. */
 static bool read_all(int fd, void *to, size_t len)
 {
@@ -193,8 +201,59 @@ static void on_exec(struct aw_watch *watch, const struct question *q,
 	event->argv = aw_take_ptr(&texts); /* freed by the caller */
 }
 
-static void judge(struct aw_watch *watch, int fd, const struct question *q)
+/* Of the file, in our own view, which the engine shares with who asks. */
+static void find_file(
+	const struct aw_event *event, struct aw_asked *asked, int *ret_moot)
 {
+	enum aw_action action = event->action;
+	char path[4352];
+	struct stat st;
+
+	*ret_moot = 0;
+	if (!event->path.len || event->path.len >= sizeof(path))
+		return;
+	memcpy(path, event->path.bytes, event->path.len);
+	path[event->path.len] = '\0';
+	if (lstat(path, &st) == 0) {
+		asked->device = st.st_dev;
+		asked->inode = st.st_ino;
+	} else if (action == AW_READ || action == AW_WRITE || action == AW_DELETE ||
+		   action == AW_RENAME || action == AW_EXEC) {
+		*ret_moot = errno;
+	}
+}
+
+/*
+ * A human's answer to a question of this connection's, into event and answer.  False:
+ * there is none yet.  extra holds what the event points to.
+ */
+static bool ask(struct aw_watch *watch, uint64_t cookie, struct aw_event *event,
+	struct aw_wire_answer *answer, char *extra, size_t size, uint64_t *ret_question)
+{
+	struct aw_asked asked = {.event = event, .tid = event->pid, .cookie = cookie};
+	struct aw_answered answered = {.state = AW_ANSWER_NO, .how = AW_HOW_MOOT};
+	int moot;
+
+	find_file(event, &asked, &moot);
+	if (!moot)
+		aw_questions_ask(watch->questions, &asked, &answered);
+	if (answered.state == AW_ANSWER_OPEN) {
+		*ret_question = answered.id;
+		return false;
+	}
+	event->ask_denied = answered.state == AW_ANSWER_NO;
+	aw_answer_members(&answered, extra, size);
+	event->extra = extra;
+	answer->refuse = event->ask_denied;
+	answer->err = moot ? moot : EACCES;
+	return true;
+}
+
+/* False: a human is asked; *ret_question says what. */
+static bool judge(struct aw_watch *watch, int fd, const struct question *q,
+	uint64_t cookie, uint64_t *ret_question)
+{
+	char extra[256];
 	struct aw_event event = {.kind = AW_EV_CALL, .ts = q->head.ts, .port = -1};
 	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
 	const struct aw_ends ends = {
@@ -228,6 +287,12 @@ static void judge(struct aw_watch *watch, int fd, const struct question *q)
 	answer.verdict = decision.verdict;
 	answer.refuse = watch->enforce && decision.verdict != AW_ALLOW;
 	answer.err = decision.verdict == AW_HIDE ? ENOENT : EACCES;
+	if (watch->enforce && decision.verdict == AW_ASK &&
+		!ask(watch, cookie, &event, &answer, extra, sizeof(extra),
+			ret_question)) {
+		free((void *)event.argv);
+		return false;
+	}
 	if (answer.refuse) {
 		event.result_known = true;
 		event.result = answer.err;
@@ -238,10 +303,80 @@ static void judge(struct aw_watch *watch, int fd, const struct question *q)
 		aw_processes_exec(watch->tree, q->who.pid, AW_SHIM_NONE, NULL, false);
 	free((void *)event.argv);
 	reply(fd, &answer, NULL, 0);
+	return true;
 }
 
-static void serve_one(struct aw_socket_service *service, int fd)
+/* The shim waits in recvmsg(2); what closes its end does not wait any more. */
+static enum aw_waiter_state look(struct aw_waiter *waiter)
 {
+	const struct waiting *w = (struct waiting *)(void *)waiter;
+	struct pollfd end = {.fd = w->fd, .events = POLLIN | POLLRDHUP};
+
+	return poll(&end, 1, 0) > 0 ? AW_WAITER_DEAD : AW_WAITS;
+}
+
+static void drop(struct aw_waiter *waiter)
+{
+	struct waiting *w = (struct waiting *)(void *)waiter;
+
+	close(w->fd);
+	free(w->q.bytes);
+	free(w);
+}
+
+static void resume(struct aw_waiter *waiter);
+
+static const struct aw_waiter_kind kind = {.look = look,
+	.resume = resume,
+	.free = drop}; /* signals: see preload/socket.c */
+
+static void resume(struct aw_waiter *waiter)
+{
+	struct waiting *w = (struct waiting *)(void *)waiter;
+	struct aw_questions *questions = w->watch->questions;
+
+	if (judge(w->watch, w->fd, &w->q, waiter->cookie, &waiter->question)) {
+		aw_questions_leave(questions, waiter->cookie, AW_LEFT_SERVED, 0);
+	} else {
+		aw_questions_leave(
+			questions, waiter->cookie, AW_LEFT_SERVED, waiter->question);
+		if (aw_asker_add(w->watch->asker, waiter))
+			return;
+		aw_questions_leave(questions, waiter->cookie, AW_LEFT_SERVED, 0);
+	}
+	drop(waiter);
+}
+
+/* Judge now, or put the connection aside, which takes fd and the question over. */
+static void judge_or_wait(struct aw_watch *watch, int *fd, struct question *q)
+{
+	static uint64_t last_cookie; /* one thread accepts */
+	uint64_t cookie = ++last_cookie, question;
+	struct waiting *w;
+
+	if (judge(watch, *fd, q, cookie, &question))
+		return;
+	w = calloc(1, sizeof(*w));
+	if (w) {
+		*w = (struct waiting){.waiter = {.kind = &kind,
+					      .question = question,
+					      .cookie = cookie},
+			.watch = watch,
+			.fd = *fd,
+			.q = *q};
+		if (aw_asker_add(watch->asker, &w->waiter)) {
+			*fd = -1;
+			q->bytes = NULL;
+			return;
+		}
+	}
+	free(w); /* without an answer the shim refuses */
+	aw_questions_leave(watch->questions, cookie, AW_LEFT_SERVED, 0);
+}
+
+static void serve_one(struct aw_socket_service *service, int *connection)
+{
+	int fd = *connection;
 	struct question q = {.bytes = NULL};
 	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
 	struct aw_watch *watch = service->watch;
@@ -260,7 +395,7 @@ static void serve_one(struct aw_socket_service *service, int fd)
 			reply(fd, &answer, NULL, 0);
 			break;
 		default:
-			judge(watch, fd, &q);
+			judge_or_wait(watch, connection, &q);
 			break;
 		}
 	}
@@ -276,7 +411,7 @@ static void *serve(void *arg)
 		AW_CLOSE int fd = accept4(service->fd, NULL, NULL, SOCK_CLOEXEC);
 
 		if (fd >= 0)
-			serve_one(service, fd);
+			serve_one(service, &fd);
 		else if (!atomic_load(&service->ending))
 			usleep(1000); /* no descriptor left: who asks waits */
 	}

@@ -137,7 +137,7 @@ void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 	const struct aw_decision *decision, struct aw_rule *rule, bool by_shim)
 {
 	event->verdict = decision->verdict;
-	event->ask_denied = decision->verdict == AW_ASK; /* nobody to ask: no */
+	event->ask_denied = decision->verdict == AW_ASK; /* until there is a yes */
 	if (aw_image_rule(atomic_load(&watch->image), decision->rule, rule))
 		event->rule = rule;
 	event->rule_index = decision->rule;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "policy/image.h"
+#include "supervisor/ask/asker.h"
 #include "supervisor/audit/log.h"
 #include "supervisor/names.h"
 #include "supervisor/shared.h"
@@ -39,8 +40,10 @@ struct aw_watch {
 	struct aw_shared *_Atomic shared;
 	char shim[1024]; /* the library's path, "" without one */
 	struct aw_processes *tree;
-	struct aw_names *names; /* of the allow rules; NULL without a policy */
-	int listener;		/* seccomp, -1 without */
+	struct aw_questions *questions; /* enforce; else NULL: nobody is asked */
+	struct aw_asker *asker;		/* the same */
+	struct aw_names *names;		/* of the allow rules; NULL without a policy */
+	int listener;			/* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
 	_Atomic uint32_t receiving; /* futex: 1 while a thread waits for a call */
 

@@ -21,6 +21,7 @@ enum aw_reply {
 	AW_REPLY_VALUE,	   /* done for the target: call->value, or call->err */
 	AW_REPLY_DONE,	   /* an injected descriptor has answered already */
 	AW_REPLY_LATER,	   /* it has to wait: once more, by a thread of its own */
+	AW_REPLY_ASK,	   /* a human is asked: once more, when there is an answer */
 };
 
 /* Why a change of git's configuration is refused; text is "" when the rule says it. */
@@ -46,12 +47,20 @@ struct aw_notified {
 	enum aw_reply reply;
 	int err;
 	int64_t value;
-	bool silent;  /* nothing to log */
-	bool moves;   /* directories get other names: bump the generation */
-	bool leads;   /* enforce: a path may lead elsewhere, by a link or a root */
-	bool gone;    /* the target was killed while it waited */
-	bool patient; /* it may wait: nobody else waits for this thread */
-	bool in_git;  /* this thread holds the lock of git.c */
+	bool silent;	/* nothing to log */
+	bool moves;	/* directories get other names: bump the generation */
+	bool leads;	/* enforce: a path may lead elsewhere, by a link or a root */
+	bool gone;	/* the target was killed while it waited */
+	bool patient;	/* it may wait: nobody else waits for this thread */
+	bool in_git;	/* this thread holds the lock of git.c */
+	bool verifying; /* asked about the program that it has become: aw_call_verify()
+			 */
+	int moot;	/* errno that it would fail with anyway: no need to ask */
+	uint64_t question;	/* asked about now (AW_REPLY_ASK) */
+	uint64_t waited_for;	/* the question that it has waited for, or 0 */
+	uint64_t first_ts;	/* when it was made, if it has waited */
+	uint64_t device, inode; /* of the file that is judged; 0 without */
+	char answer[256];	/* members of the event */
 	struct seccomp_notif_resp *response; /* room for the answer; the thread's */
 	size_t response_size;
 
@@ -65,6 +74,12 @@ struct aw_notified {
 	struct aw_text *argv_text; /* owned */
 };
 
+/*
+ * Which row is it?  False: not one of ours, or its arguments cannot be read.
+ * identify.c
+ */
+bool aw_call_identify(struct aw_notified *call, const struct seccomp_data *data);
+
 /* Each deals with some effects: fills event and reply in. */
 void aw_call_file(struct aw_notified *call);
 void aw_call_exec(struct aw_notified *call);
@@ -72,6 +87,15 @@ void aw_call_network(struct aw_notified *call);
 
 /* Verdict into event and, in enforce, into reply. */
 void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision);
+
+/*
+ * Ask a human about an event that was judged: true when it may be done; else the reply
+ * says how it goes on.  park.c
+ */
+bool aw_call_ask(struct aw_notified *call, struct aw_event *event);
+
+/* Put a call aside that waits for an answer; false: it is refused instead. */
+bool aw_call_park(struct aw_notified *call, const struct seccomp_notif *request);
 
 /* Does a symbolic link in the last component get followed? flags: argument or
  * how.flags. */

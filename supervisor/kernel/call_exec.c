@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "supervisor/kernel/call.h"
@@ -80,6 +81,18 @@ static const char *path_for_us(const struct aw_notified *call, char *to, size_t 
 	return to;
 }
 
+/* The file that an answer will be about. */
+static void note_file(struct aw_notified *call)
+{
+	char name[AW_CALL_PATH + 32];
+	struct stat st;
+
+	if (!call->watch->holds || stat(path_for_us(call, name, sizeof(name)), &st) < 0)
+		return;
+	call->device = st.st_dev;
+	call->inode = st.st_ino;
+}
+
 /* Has no name in the file system that a rule could be about: from memory, or deleted.
  */
 static bool is_nameless(const struct aw_notified *call)
@@ -103,12 +116,39 @@ static bool refuse_nameless(struct aw_notified *call, uint64_t flags)
 	return true;
 }
 
+/*
+ * The interpreter of a script, say: asked about before it has done anything.  True when
+ * it may stay; else the call waits, or the answer was no.
+ */
+static bool may_have_become(
+	struct aw_notified *call, const struct aw_decision *decision)
+{
+	const char *exe = call->target.who.exe;
+	struct aw_event event = {.kind = AW_EV_CALL,
+		.ts = call->event.ts,
+		.call = "execve",
+		.action = AW_EXEC,
+		.path = {exe, strlen(exe)},
+		.port = -1,
+		.enforced = true};
+	struct aw_rule rule;
+	bool may;
+
+	aw_watch_judge(call->watch, &event, decision, &rule, false);
+	may = aw_call_ask(call, &event);
+	call->verifying = call->reply == AW_REPLY_ASK;
+	if (!call->verifying)
+		aw_watch_log(call->watch, &event);
+	return may;
+}
+
 bool aw_call_verify(struct aw_notified *call)
 {
 	const char *exe = call->target.who.exe;
 	struct aw_decision decision;
 	size_t len = strlen(exe);
 
+	call->verifying = false;
 	if (!call->watch->holds || exe[0] != '/')
 		return true;
 	aw_image_decide_exec(
@@ -116,6 +156,9 @@ bool aw_call_verify(struct aw_notified *call)
 	/* without a rule it may be the interpreter of a script that was allowed */
 	if (decision.verdict == AW_ALLOW || decision.rule == AW_NO_RULE)
 		return true;
+	if (decision.verdict == AW_ASK &&
+		(may_have_become(call, &decision) || call->verifying))
+		return !call->verifying;
 	aw_watch_warn(call->watch, &call->target.who, "exec",
 		"process %d became %s, which it may not run, and was killed",
 		call->target.who.pid, exe);
@@ -152,8 +195,11 @@ void aw_call_exec(struct aw_notified *call)
 			   time */
 		aw_target_vector(
 			&call->target, call->args[at ? 2 : 1], call->word, &call->argv);
+	call->moot = call->watch->holds ? looked_up : 0;
+	note_file(call);
 	decide(call);
-	if (call->reply == AW_REPLY_FAIL)
+	call->moot = 0;
+	if (call->reply != AW_REPLY_CONTINUE)
 		return;
 	if (looked_up) {
 		event->result_known = true;

@@ -65,6 +65,10 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
 	call->event.enforced = watch->enforce;
 	if (!watch->enforce || decision->verdict == AW_ALLOW)
 		return;
+	if (decision->verdict == AW_ASK) {
+		aw_call_ask(call, &call->event);
+		return;
+	}
 	call->reply = AW_REPLY_FAIL;
 	call->err = decision->verdict == AW_HIDE ? ENOENT : EACCES;
 }

@@ -79,7 +79,9 @@ static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *w
 	}
 	aw_image_decide_path(atomic_load(&call->watch->image), call->event.action,
 		path->bytes, path->len, &decision);
+	call->moot = err;
 	aw_call_decide(call, &decision);
+	call->moot = 0;
 	if (call->reply != AW_REPLY_FAIL)
 		aw_hand_answer(call, -err);
 }

@@ -91,6 +91,13 @@ struct aw_waiting {
 	size_t address_len;
 	unsigned char address[128];
 };
+/*
+ * A signal that the target will handle as soon as it is out of its call, or it is gone.
+ * *ret_sure: no other thread of its process can take it first, and it is there when the
+ * call ends.
+ */
+bool aw_hand_has_signal(pid_t tid, bool *ret_sure);
+
 void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting);
 
 #endif

@@ -116,22 +116,24 @@ static void in_folder(struct aw_notified *call)
 
 /*
  * Would something leave the reach of a rule, with the folder above it, or come into it,
- * where it could not have been made?
+ * where it could not have been made?  True: refused, or a human is asked.
  */
 static bool carries_rules(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
-	struct aw_decision decision = {AW_DENY, AW_NO_RULE};
+	struct aw_decision out = {AW_ALLOW, AW_NO_RULE}, in = out;
 
-	if (from->object < 0 || !S_ISDIR(from->st.st_mode) ||
-		(!aw_image_carries(image, from->name, from->len, to->name, to->len,
-			 &decision.rule) &&
-			!aw_image_carries(image, to->name, to->len, from->name,
-				from->len, &decision.rule)))
+	if (from->object < 0 || !S_ISDIR(from->st.st_mode))
 		return false;
-	aw_call_decide(call, &decision);
-	return true;
+	aw_image_carries(image, from->name, from->len, to->name, to->len, &out);
+	aw_image_carries(image, to->name, to->len, from->name, from->len, &in);
+	if (in.verdict > out.verdict)
+		out = in;
+	if (out.verdict == AW_ALLOW)
+		return false;
+	aw_call_decide(call, &out);
+	return call->reply != AW_REPLY_CONTINUE;
 }
 
 /* "." and ".." and "/" cannot be renamed: rename(2), EBUSY. */

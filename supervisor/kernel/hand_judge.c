@@ -137,6 +137,13 @@ void aw_hand_judge(struct aw_notified *call, enum aw_action action,
 		*ret = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 
+/* The file that an answer will be about. */
+static void note_file(struct aw_notified *call, const struct aw_place *place)
+{
+	call->device = place->object < 0 ? 0 : place->st.st_dev;
+	call->inode = place->object < 0 ? 0 : place->st.st_ino;
+}
+
 bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 	const struct aw_place *second)
 {
@@ -152,8 +159,13 @@ bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 	}
 	if (effect == AW_FX_META && decision.verdict != AW_HIDE)
 		call->silent = true;
+	note_file(call, place);
+	if (place->object < 0 && (action == AW_READ || action == AW_WRITE ||
+					 action == AW_DELETE || action == AW_RENAME))
+		call->moot = ENOENT;
 	aw_call_decide(call, &decision);
-	return call->reply != AW_REPLY_FAIL && aw_hand_waits(call);
+	call->moot = 0;
+	return call->reply == AW_REPLY_CONTINUE && aw_hand_waits(call);
 }
 
 bool aw_hand_is_taken(struct aw_notified *call, const struct aw_place *place)

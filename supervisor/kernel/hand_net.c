@@ -123,7 +123,7 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 			decision = file;
 	}
 	aw_call_decide(call, &decision);
-	return call->reply != AW_REPLY_FAIL && aw_hand_waits(call);
+	return call->reply == AW_REPLY_CONTINUE && aw_hand_waits(call);
 }
 
 /* The address to use in a call of ours: a socket file by the descriptor that holds it.
@@ -322,7 +322,7 @@ static void on_socket(struct aw_notified *call)
 		atomic_load(&call->watch->image), AW_CONNECT, &to, &decision);
 	aw_call_decide(call, &decision);
 	call->silent = decision.verdict == AW_ALLOW;
-	if (call->reply != AW_REPLY_FAIL && call->by_memory)
+	if (call->reply == AW_REPLY_CONTINUE && call->by_memory)
 		make_socket(call);
 }
 

@@ -276,7 +276,7 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 		ends_in_slash(place.last)) {
 		/* namei.c says so before it looks whether something is there */
 		aw_hand_may(call, &place, NULL);
-		if (call->reply != AW_REPLY_FAIL)
+		if (call->reply == AW_REPLY_CONTINUE)
 			aw_hand_answer(call, -EISDIR);
 		aw_place_release(&place);
 		return false;

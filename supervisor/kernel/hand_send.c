@@ -347,7 +347,8 @@ static bool find_address(
 	if (*ret_errno || m->kind == NETLINK)
 		return !*ret_errno;
 	if (!aw_hand_may_address(call, &m->address)) {
-		*ret_errno = call->err; /* 0: answered otherwise, or later */
+		/* 0: answered otherwise, or later */
+		*ret_errno = call->reply == AW_REPLY_ASK ? EAGAIN : call->err;
 		return false;
 	}
 	aw_hand_use(&m->address);
@@ -401,8 +402,7 @@ static void one(struct aw_notified *call, int *fd, enum kind kind)
 	call->silent = !m.name;
 	result = err ? -err : send_one(call, fd, &m, flags, true);
 	/* refused and waiting are answers already */
-	if (call->reply != AW_REPLY_FAIL && call->reply != AW_REPLY_DONE &&
-		call->reply != AW_REPLY_LATER)
+	if (call->reply == AW_REPLY_CONTINUE)
 		aw_hand_answer(call, result);
 	release(&m);
 }
@@ -449,9 +449,11 @@ static void many(struct aw_notified *call, int *fd, enum kind kind)
 				result = -EFAULT;
 		}
 	}
-	if (sent && call->reply == AW_REPLY_FAIL) /* the ones before it are out */
-		call->reply = AW_REPLY_VALUE;
-	if (call->reply != AW_REPLY_FAIL) {
+	if (sent && call->reply == AW_REPLY_ASK) /* asked when the rest is sent */
+		aw_questions_leave(call->watch->questions, call->id, AW_LEFT_SERVED, 0);
+	if (sent && (call->reply == AW_REPLY_FAIL || call->reply == AW_REPLY_ASK))
+		call->reply = AW_REPLY_VALUE; /* the ones before it are out */
+	if (call->reply != AW_REPLY_FAIL && call->reply != AW_REPLY_ASK) {
 		aw_hand_answer(call, sent ? sent : result);
 		call->silent |= !pending;
 	}

@@ -39,15 +39,11 @@ static pthread_cond_t more_work = PTHREAD_COND_INITIALIZER;
 static struct waiter *queue; /* for threads that are idle, one each */
 static unsigned idle;	     /* threads that nothing is queued for */
 
-/*
- * A signal that the target will handle as soon as it is out of its call.  *ret_sure: no
- * other thread of its process can take it first, and it is there when the call ends.
- */
-static bool has_signal(pid_t tid, bool *ret_sure)
+bool aw_hand_has_signal(pid_t tid, bool *ret_sure)
 {
 	static const char *const sets[] = {"SigPnd", "ShdPnd", "SigBlk", "SigIgn"};
 	uint64_t masks[4] = {0};
-	const char *threads;
+	const char *threads, *tgid;
 	char text[AW_PROC_STATUS];
 
 	*ret_sure = false;
@@ -61,7 +57,11 @@ static bool has_signal(pid_t tid, bool *ret_sure)
 	/* ignored by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH; handled ones come
 	 * through and the call is restarted */
 	threads = aw_proc_status_value(text, "Threads");
-	*ret_sure = (masks[0] & ~masks[2]) || (threads && atoi(threads) == 1);
+	/* the kernel gives what is for the whole process to its first thread, if that
+	 * takes it (signal.c, complete_signal()) */
+	tgid = aw_proc_status_value(text, "Tgid");
+	*ret_sure = (masks[0] & ~masks[2]) || (threads && atoi(threads) == 1) ||
+		    (tgid && atoi(tgid) == tid);
 	return (masks[0] | masks[1]) & ~masks[2] & ~masks[3];
 }
 
@@ -82,7 +82,8 @@ static void *look_after(void *unused)
 		nanosleep(&pause, NULL);
 		pthread_mutex_lock(&lock);
 		for (struct waiter *w = waiters; w; w = w->next) {
-			if (!is_gone(w) && !has_signal(w->call.target.tid, &sure))
+			if (!is_gone(w) &&
+				!aw_hand_has_signal(w->call.target.tid, &sure))
 				continue;
 			w->cancelled = true;
 			pthread_kill(w->thread, SIGUSR2); /* until it has come back */
@@ -155,7 +156,7 @@ static void wait_for(struct waiter *w)
 	/* interrupted: the kernel runs the handler, then starts the call again or not
 	 */
 	if (result < 0 && err == EINTR && w->cancelled &&
-		has_signal(w->call.target.tid, &sure) && sure)
+		aw_hand_has_signal(w->call.target.tid, &sure) && sure)
 		err = RESTART;
 	if (result >= 0 && w->call.as_descriptor) {
 		result = hand_over(&w->call, (int)result);

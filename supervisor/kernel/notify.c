@@ -3,7 +3,6 @@
 #include "supervisor/kernel/notify.h"
 
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -23,9 +22,6 @@
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
-
-#define X32_BIT 0x40000000
-#define I386_SOCKETCALL 102
 
 enum { KNOWN_TRIES = 50 };
 
@@ -74,73 +70,6 @@ void aw_call_warn(struct aw_notified *call, const char *kind, const char *what)
 	aw_watch_warn(call->watch, &call->target.who, kind, "%s by process %d%s", what,
 		call->target.who.pid, refused ? " was refused" : "");
 	call->silent = true;
-}
-
-#if defined(__x86_64__)
-/* 32-bit socket calls come as one number with their arguments in memory. */
-static bool unpack_socketcall(struct aw_notified *call)
-{
-	static const struct {
-		uint8_t number, row, count;
-	} calls[] = {
-		{1, AW_SYS_socket, 3},
-		{2, AW_SYS_bind, 3},
-		{3, AW_SYS_connect, 3},
-		{11, AW_SYS_sendto, 6},
-		{16, AW_SYS_sendmsg, 3},
-		{20, AW_SYS_sendmmsg, 4},
-	};
-	uint32_t args[6] = {0};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (calls[i].number != call->args[0])
-			continue;
-		if (calls[i].row == AW_SYS_socket && !call->watch->holds)
-			return false;
-		call->sys = calls[i].row;
-		call->row = &aw_syscalls[call->sys];
-		if (!aw_target_read(&call->target, call->args[1], args,
-			    calls[i].count * sizeof(args[0]))) {
-			aw_call_unreadable(call, errno);
-			return false;
-		}
-		for (int j = 0; j < 6; j++)
-			call->args[j] = args[j];
-		call->by_memory = true;
-		return true;
-	}
-	return false;
-}
-#endif
-
-/* Which row is it? False: not one of ours (or its arguments cannot be read). */
-static bool identify(struct aw_notified *call, const struct seccomp_data *data)
-{
-	for (int i = 0; i < 6; i++)
-		call->args[i] = data->args[i];
-	call->nr = data->nr;
-	call->by_memory = false;
-	call->word = 8;
-	call->sys = -1;
-#if defined(__x86_64__)
-	if (data->arch == AUDIT_ARCH_I386) {
-		call->word = 4;
-		for (int i = 0; i < 6; i++)
-			call->args[i] = (uint32_t)data->args[i];
-		if (data->nr != I386_SOCKETCALL)
-			call->sys = aw_syscall_by_i386_number(data->nr);
-		else if (!unpack_socketcall(call))
-			return false;
-	} else if (data->nr & X32_BIT) {
-		aw_call_warn(call, "x32", "an x32 system call");
-		return false;
-	} else
-#endif
-		call->sys = aw_syscall_by_number(data->nr);
-	if (call->sys < 0)
-		return false;
-	call->row = &aw_syscalls[call->sys];
-	return true;
 }
 
 /* The other calls have to do with processes and sockets, which is for us to look at. */
@@ -194,8 +123,12 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->err = 0;
 	call->value = 0;
 	call->silent = call->gone = call->moves = call->leads = call->patient = false;
-	call->event =
-		(struct aw_event){.kind = AW_EV_CALL, .ts = aw_watch_now(), .port = -1};
+	call->moot = 0;
+	call->verifying &= call->waited_for != 0;
+	call->device = call->inode = 0;
+	call->event = (struct aw_event){.kind = AW_EV_CALL,
+		.ts = call->waited_for ? call->first_ts : aw_watch_now(),
+		.port = -1};
 	aw_vector_free(&call->argv);
 	call->argv = (struct aw_vector){.text = NULL};
 	free(call->argv_text);
@@ -223,11 +156,12 @@ static bool arrives_well(struct aw_notified *call)
 {
 	struct aw_who *who = &call->target.who;
 
-	if (!call->watch->holds || !who->execing)
+	if (!call->watch->holds || (!who->execing && !call->verifying))
 		return true;
 	aw_persona_drop();
-	aw_processes_arrived(call->watch->tree, who, false);
-	return !who->fresh || aw_call_verify(call);
+	if (who->execing)
+		aw_processes_arrived(call->watch->tree, who, false);
+	return (!who->fresh && !call->verifying) || aw_call_verify(call);
 }
 
 /*
@@ -275,10 +209,13 @@ static void handle(
 	reset(call, request);
 	aw_persona_keep_for(call->target.tid);
 	call->patient = patient;
-	if (is_blind(call) || !is_known(call) || !identify(call, &request->data))
+	if (is_blind(call) || !is_known(call) ||
+		!aw_call_identify(call, &request->data))
 		call->silent = true;
 	else if (arrives_well(call))
 		deal_with(call);
+	if (call->reply == AW_REPLY_ASK && aw_call_park(call, request))
+		return;
 	if (call->reply == AW_REPLY_LATER) {
 		start_patient(call, request);
 		return;
@@ -296,6 +233,36 @@ static void handle(
 	answer(call);
 	if (!log_first && !call->gone)
 		log_call(call);
+	if (call->waited_for)
+		aw_questions_leave(watch->questions, call->id, AW_LEFT_SERVED, 0);
+}
+
+void aw_notify_again(struct aw_watch *watch, const struct seccomp_notif *request,
+	uint64_t question, uint64_t ts, bool verifying)
+{
+	struct seccomp_notif_sizes sizes;
+	struct aw_notified *call = calloc(1, sizeof(*call));
+
+	syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
+	if (call) {
+		call->watch = watch;
+		call->response_size =
+			sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp)
+				? sizes.seccomp_notif_resp
+				: sizeof(struct seccomp_notif_resp);
+		call->response = calloc(1, call->response_size);
+		call->waited_for = question;
+		call->first_ts = ts;
+		call->verifying = verifying;
+	}
+	if (call && call->response) {
+		handle(call, request, false);
+		aw_vector_free(&call->argv);
+		free(call->argv_text);
+		free(call->response);
+	}
+	free(call);
+	aw_persona_drop();
 }
 
 static void *be_patient(void *arg)
@@ -328,6 +295,8 @@ static void start_patient(
 	if (p && (p->call.response = calloc(1, call->response_size))) {
 		p->call.watch = call->watch;
 		p->call.response_size = call->response_size;
+		p->call.waited_for = call->waited_for;
+		p->call.first_ts = call->first_ts;
 		p->request = *request;
 		atomic_fetch_add(&patients, 1);
 		err = pthread_create(&thread, &detached, be_patient, p);

@@ -25,6 +25,14 @@ int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **r
  */
 void aw_notify_relieve(struct aw_watch *watch);
 
+/*
+ * Deal once more with a call that has waited for a question since ts.  verifying: it
+ * was the program behind it that was asked about.  For the asker's thread.
+ */
+struct seccomp_notif;
+void aw_notify_again(struct aw_watch *watch, const struct seccomp_notif *request,
+	uint64_t question, uint64_t ts, bool verifying);
+
 /* Stop the threads; NULL is fine. Calls that come later wait for whoever holds the
  * listener. */
 void aw_notify_stop(struct aw_notify *notify);

@@ -124,7 +124,7 @@ static void put_verdict(const struct aw_log_table *table, const cJSON *line)
 		snprintf(text, sizeof(text), "%s", shown);
 	else
 		snprintf(text, sizeof(text), "would %s",
-			strncmp(shown, "ask-", 4) ? shown : shown + 4);
+			strncmp(shown, "ask-", 4) ? shown : "ask");
 	put(table, text, VERDICT, cJSON_IsTrue(enforced) ? AW_RED : AW_YELLOW);
 }
 

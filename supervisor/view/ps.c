@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/control.h"
 #include "supervisor/say.h"
 #include "supervisor/view/screen.h"
 #include "supervisor/view/sessions.h"
@@ -74,13 +75,29 @@ static void put_command(const struct aw_screen *screen, char **argv)
 	aw_screen_put(screen, shown, others, AW_PLAIN);
 }
 
+/* How many questions wait for an answer; 0 where nobody knows. */
+static int questions_of(const struct aw_session *session)
+{
+	AW_FREE char *text = NULL;
+	struct aw_error err;
+
+	if (!session->control || !session->mode ||
+		strcmp(session->mode, "enforce") != 0 ||
+		aw_control_request(session->control, "waiting", &text, &err) < 0)
+		return 0;
+	return atoi(text);
+}
+
 static void put_row(
 	const struct aw_screen *screen, const struct aw_session *session, bool alive)
 {
-	char pid[16], status[16] = "lost";
+	char pid[16], status[24] = "lost";
+	int questions = alive ? questions_of(session) : 0;
 
 	snprintf(pid, sizeof(pid), "%d", (int)session->pid);
-	if (alive)
+	if (questions)
+		snprintf(status, sizeof(status), "asking %d", questions);
+	else if (alive)
 		snprintf(status, sizeof(status), "running");
 	else if (session->ended)
 		snprintf(status, sizeof(status), "%d", session->status);
@@ -108,13 +125,14 @@ static void put_head(const struct aw_screen *screen)
 	putchar('\n');
 }
 
-/* The line of session.json with "running" as its last member. */
+/* The line of session.json with "questions" and "running" behind it. */
 static void put_json(const struct aw_session *session, bool alive)
 {
 	AW_FREE char *json = aw_session_json(session);
 
 	if (json)
-		printf("%.*s,\"running\":%s}\n", (int)strlen(json) - 1, json,
+		printf("%.*s,\"questions\":%d,\"running\":%s}\n", (int)strlen(json) - 1,
+			json, alive ? questions_of(session) : 0,
 			alive ? "true" : "false");
 }
 
@@ -184,7 +202,8 @@ const struct aw_command aw_command_ps = {
 	.name = "ps",
 	.arguments = NULL,
 	.brief = "list sessions",
-	.details = "STATUS is \"running\", the exit status of one that has ended, or "
+	.details = "STATUS is \"running\", \"asking N\" while N questions wait for "
+		   "an answer (see approve), the exit status of one that has ended, or "
 		   "\"lost\" "
 		   "for one whose supervisor vanished without a word.",
 	.options = options,

@@ -186,11 +186,12 @@ static void folders(void)
 	set("XDG_RUNTIME_DIR", "run");
 }
 
-static int answer(void *ctx, const char *request, char *text, size_t size)
+static int answer(
+	void *ctx, const struct aw_control_request *request, char *text, size_t size)
 {
 	++*(int *)ctx;
-	if (strcmp(request, "status") != 0) {
-		snprintf(text, size, "cannot %s", request);
+	if (request->uid != geteuid() || strcmp(request->name, "status") != 0) {
+		snprintf(text, size, "cannot %s", request->name);
 		return -1;
 	}
 	snprintf(text, size, "all is \"well\"\n");

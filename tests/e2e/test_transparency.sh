@@ -3,7 +3,7 @@
 # test_transparency.sh - programs cannot tell: the same output, files, status and test results.
 #
 # AW_QUICK=1: a subset, in the best engine.  AW_MODULES names CPython's test modules.  Those
-# that take minutes run in the best engine alone, unless AW_FULL=1.
+# that take minutes run in the best engine alone, and the longest not at all, unless AW_FULL=1.
 . "$(dirname "$0")/../tap.sh"
 . "$root/tests/e2e/network.sh"
 need_agentwatch
@@ -98,6 +98,14 @@ modules=(test_os test_posix test_subprocess test_socket test_shutil test_pathlib
 [ -z "${AW_MODULES:-}" ] || read -ra modules <<<"$AW_MODULES"
 
 slow=' test_asyncio test_multiprocessing_fork test_signal test_threading test_socket test_subprocess '
+slowest=' test_multiprocessing_fork '
+
+# The engine and the module: is it for AW_FULL=1 alone?
+takes_long()
+{
+	[ -z "${AW_FULL:-}${AW_MODULES:-}" ] || return 1
+	[[ $slowest == *" $2 "* ]] || { [ "$1" != hybrid ] && [[ $slow == *" $2 "* ]]; }
+}
 
 for engine in $(engines); do
 	[ -z "${AW_ENGINE:-}" ] || [ "$engine" = "$AW_ENGINE" ] || continue
@@ -112,8 +120,8 @@ for engine in $(engines); do
 		mkdir -p "$tmp/cpython"
 		these=()
 		for module in "${modules[@]}"; do
-			if [ "$engine" != hybrid ] && [ -z "${AW_FULL:-}" ] && [[ $slow == *" $module "* ]]; then
-				skip "$engine: CPython's $module" 'it takes minutes; AW_FULL=1 runs it in every engine'
+			if takes_long "$engine" "$module"; then
+				skip "$engine: CPython's $module" 'it takes minutes; AW_FULL=1 runs it'
 			else these+=("$module"); fi
 		done
 		relay "$engine: CPython's " < <(python3 "$root/tests/e2e/cpython.py" "$python" "$tmp/cpython" \

@@ -75,8 +75,8 @@ bool aw_import_has(const struct aw_import *import, enum aw_import_key key)
 
 static struct aw_import_entry *add(struct aw_import *import)
 {
-	struct aw_import_entry *entries =
-		realloc(import->entries, (import->entry_count + 1) * sizeof(*entries));
+	struct aw_import_entry *entries = reallocarray(
+		import->entries, import->entry_count + 1, sizeof(*entries));
 
 	import->failed |= !entries;
 	if (!entries)
@@ -137,7 +137,7 @@ void aw_import_note(
 	struct aw_import *import, const struct aw_node *at, const char *fmt, ...)
 {
 	struct aw_import_note *notes =
-		realloc(import->notes, (import->note_count + 1) * sizeof(*notes));
+		reallocarray(import->notes, import->note_count + 1, sizeof(*notes));
 	char sentence[512], *text = NULL;
 	va_list args;
 

@@ -215,7 +215,7 @@ mark=$((mark + 1))
 killed() # audit|enforce, front|service
 {
 	local victim
-	rm -f "$tmp/after"
+	rm -f "$tmp/after" "$tmp/out" # what an earlier one said must not be taken for this one's
 	"$aw" run --quiet --mode "$1" --runner exec --policy "$denying" -- \
 		bash -c "echo up; sleep 1; cat script >/dev/null; echo x >after; exit 11; : $mark.$1.$2" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!

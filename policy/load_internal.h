@@ -31,7 +31,7 @@ enum { AW_LIMITS = 6 };
 
 /* Keys of a document that is being read which are dealt with behind all others. */
 struct aw_pending {
-	const struct aw_node *runners, *agents, *intersect;
+	const struct aw_node *runners, *older, *agents, *intersect;
 	bool entry; /* an entry of `agents`, not a file */
 };
 
@@ -148,6 +148,14 @@ void aw_loader_release(struct aw_loader *l);
  * second reads it behind the rest of its document.
  */
 void aw_runners_read(struct aw_loader *l, const struct aw_node *value, int argument);
+/* The same for the older `restricted_runner`, which is for whichever runner there is;
+ * chosen: the document names a runner in the newer way. */
+void aw_older_runner_read(
+	struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_older_runner_apply(
+	struct aw_loader *l, const struct aw_node *section, bool chosen);
+/* load_sections.c: the value of `runner`. */
+void aw_runner_read(struct aw_loader *l, const struct aw_node *value);
 void aw_runners_apply(struct aw_loader *l, const struct aw_node *section);
 /*
  * One {restrictions, merge_strategy}; name is for messages.  It counts: a `replace`

@@ -231,6 +231,8 @@ static void read_map(struct aw_loader *l, const struct aw_node *map, bool entry)
 	aw_keys_read(l, map, NULL, aw_document_keys);
 	if (now->runners)
 		aw_runners_apply(l, now->runners);
+	if (now->older)
+		aw_older_runner_apply(l, now->older, aw_map_get(map, "runner") != NULL);
 	if (now->agents)
 		read_agents(l, now->agents);
 	if (now->intersect)

@@ -227,7 +227,9 @@ static bool says(const struct aw_node *node, const char *word)
 static bool replaces(struct aw_loader *l, const struct aw_node *section)
 {
 	const struct aw_node *strategy = aw_map_get(section, "merge_strategy");
-	const struct aw_node *map = aw_map_get(section, "restrictions");
+	const struct aw_node *own = aw_map_get(section, "restrictions");
+	const struct aw_node *map =
+		own ? own : aw_map_get(section, "default_restrictions");
 	const struct aw_node *merge =
 		map ? aw_map_get(map, "merge_with_defaults") : NULL;
 	const struct aw_node *at = says(strategy, "replace") ? strategy : merge;
@@ -305,4 +307,49 @@ void aw_runners_apply(struct aw_loader *l, const struct aw_node *section)
 		else
 			aw_idle_read(l, value, read_idle);
 	}
+}
+
+/* --- the older form: one section for all runners, and the runner --- */
+
+static const struct aw_key older_keys[] = {
+	{"type", read_type, 0, AW_KEY_UNTRUSTED, &type_shape, "the runner"},
+	{"default_type", read_type, 0, AW_KEY_UNTRUSTED, &type_shape, "the runner"},
+	{"restrictions", read_restrictions, 0, AW_KEY_UNTRUSTED, &restrictions_shape,
+		"the rules"},
+	{"default_restrictions", read_restrictions, 0, AW_KEY_UNTRUSTED,
+		&restrictions_shape, "the rules"},
+	{"merge_strategy", read_strategy, 0, AW_KEY_UNTRUSTED, &strategy_shape,
+		"on the layers below, or in their place"},
+	{NULL, NULL, 0, 0, NULL, NULL},
+};
+
+const struct aw_shape aw_older_runner_shape = {
+	.kind = AW_SHAPE_MAP, .keys = older_keys};
+
+void aw_older_runner_read(
+	struct aw_loader *l, const struct aw_node *value, int argument)
+{
+	(void)argument;
+	l->pending.older = value;
+}
+
+void aw_older_runner_apply(
+	struct aw_loader *l, const struct aw_node *section, bool chosen)
+{
+	const struct aw_node *type = aw_map_get(section, "type");
+
+	aw_warn(l, section,
+		"'restricted_runner' is an older form; 'runner' and "
+		"'restricted_runners: {RUNNER: ...}' say the same");
+	if (!type)
+		type = aw_map_get(section, "default_type");
+	if (type && l->source->trust == AW_UNTRUSTED)
+		aw_warn(l, type,
+			"'restricted_runner.type' is ignored: this file is not "
+			"trusted");
+	else if (type && !chosen)
+		aw_runner_read(l, type);
+	if (replaces(l, section))
+		aw_below_drop(l, false);
+	aw_keys_read(l, section, "restricted_runner", older_keys);
 }

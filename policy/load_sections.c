@@ -345,6 +345,11 @@ void aw_section_read(struct aw_loader *l, const struct aw_node *value, const cha
 			sections[i].read(l, value, sections[i].argument);
 }
 
+void aw_runner_read(struct aw_loader *l, const struct aw_node *value)
+{
+	read_field(l, value, AW_FIELD_RUNNER);
+}
+
 static const char *const merge_words[] = {"extend", "replace", NULL};
 static const struct aw_shape merge_shape = {
 	.kind = AW_SHAPE_WORD, .words = merge_words};
@@ -397,7 +402,10 @@ const struct aw_key aw_document_keys[] = {
 	{"hooks", NULL, 0, AW_KEY_LATER, NULL, NULL},
 	{"restricted_runners", aw_runners_read, 0, AW_KEY_UNTRUSTED, &aw_runners_shape,
 		"rules that count for one runner alone"},
-	{"restricted_runner", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"restricted_runner", aw_older_runner_read, 0, AW_KEY_UNTRUSTED,
+		&aw_older_runner_shape,
+		"an older form of `runner` and `restricted_runners`, read with a "
+		"warning"},
 	{"protections", aw_protections_read, 0, AW_KEY_PRESET, &aw_protections_shape,
 		"what is refused without a word in any file; off switches it off"},
 	{"tests", aw_tests_read, 0, ANYWHERE, &aw_tests_shape,

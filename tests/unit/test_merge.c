@@ -209,6 +209,26 @@ static void an_untrusted_file_replaces_nothing(void)
 	aw_policy_release(&p);
 }
 
+/* Mitto's older form: the level's runner, and rules for whichever runner there is. */
+static void the_older_form_counts(void)
+{
+	static const struct text_layer layers[] = {
+		{"global", AW_TRUSTED,
+			"restricted_runner: {default_type: landlock, "
+			"default_restrictions: {deny_folders: [/a]}}"},
+		{"agent", AW_TRUSTED,
+			"restricted_runner: {type: firejail, restrictions: "
+			"{deny_folders: [/b]}}"},
+	};
+	struct aw_policy p;
+
+	ok(load_as(NULL, NULL, layers, 2, &p) == 2, "the older form: a warning each");
+	ok(p.runner && strcmp(p.runner, "firejail") == 0, "the last type counts");
+	ok(reads(&p, "/a") == AW_DENY && reads(&p, "/b") == AW_DENY,
+		"the rules of both levels count");
+	aw_policy_release(&p);
+}
+
 static void an_agent_has_an_entry(void)
 {
 	static const struct text_layer layers[] = {
@@ -512,6 +532,7 @@ int main(void)
 	a_preset_falls_with_its_layer();
 	nothing_replaces_the_system();
 	an_untrusted_file_replaces_nothing();
+	the_older_form_counts();
 	an_agent_has_an_entry();
 	the_system_has_agents_too();
 	rules_are_for_one_runner();

@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct aw_policy_variables variables = {.workspace = "/work",
+static const struct aw_policy_variables variables = {.workspace = "/ws",
 	.home = "/home/ann",
 	.user = "ann",
 	.tmpdir = "/tmp",
@@ -130,7 +130,7 @@ static void must_load_again(const struct aw_policy *policy)
 
 static void must_not_be_looser(const struct aw_policy *policy)
 {
-	static const char *const paths[] = {"/work/x", "/work/.agentwatch.yaml",
+	static const char *const paths[] = {"/ws/x", "/ws/.agentwatch.yaml",
 		"/etc/x", "/home/ann/.ssh/id", "/home/ann/x", "/tmp/a", "/dev/null",
 		"/usr/bin/a"};
 	static const char *const names[] = {"PATH", "A", "API_KEY", "SSH_AUTH_SOCK"};

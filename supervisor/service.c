@@ -19,6 +19,7 @@
 #include "supervisor/control.h"
 #include "supervisor/descend.h"
 #include "supervisor/kernel/notify.h"
+#include "supervisor/mcp.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
@@ -316,6 +317,8 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	aw_processes_on_born(w->tree, aw_watch_born, w);
 	if (aw_names_create(run->policy.image, &w->names, err) < 0)
 		return -1;
+	w->mcp = aw_mcp_create(
+		run->layers.variables.workspace, run->layers.variables.home);
 	return aw_log_open(run->log_fd, run->session->id, &w->log, err);
 }
 
@@ -385,6 +388,7 @@ static void finish(struct service *s)
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
 	aw_names_free(s->watch.names);
+	aw_mcp_free(s->watch.mcp);
 	aw_watch_unstock(&s->watch);
 	aw_service_say_summary(&s->watch, s->run);
 	aw_service_say_unwritten(&s->watch);

@@ -23,6 +23,7 @@
 #include "policy/wire.h"
 #include "supervisor/audit/address.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/entry.h"
 #include "supervisor/program.h"
 #include "supervisor/run.h"
 
@@ -116,14 +117,17 @@ static void reply(
 	sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT); /* there is room for it */
 }
 
-static void greet(struct aw_watch *watch, int fd, const struct question *q)
+static void greet(struct aw_watch *watch, int fd, struct question *q)
 {
 	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
 	struct aw_event hello = {.kind = AW_EV_HELLO, .port = -1};
 	bool first = q->who.shim != AW_SHIM_READY;
 	AW_CLOSE int ring_fd = -1;
 	struct aw_ring *ring;
+	struct aw_role role;
 
+	aw_entry_find(watch, &q->who, &role);
+	aw_processes_set_role(watch->tree, &q->who, &role);
 	if (aw_watch_hello(watch, &q->who, q->head.type == AW_WIRE_HELLO_BIG, &ring_fd,
 		    &ring) < 0)
 		return;
@@ -226,6 +230,8 @@ static void judge(struct aw_watch *watch, int fd, const struct question *q)
 		event.result = answer.err;
 		event.kind = AW_EV_CALL;
 	}
+	if (q->head.type == AW_WIRE_EXEC && !answer.refuse)
+		aw_entry_sign(watch, &q->who, &event);
 	aw_watch_log(watch, &event);
 	if (q->head.type == AW_WIRE_EXEC && !answer.refuse)
 		aw_processes_exec(watch->tree, q->who.pid, AW_SHIM_NONE, NULL, false);

@@ -109,6 +109,8 @@ void aw_watch_sign(struct aw_event *event, const struct aw_who *who)
 	event->pid = who->pid;
 	event->ppid = who->ppid;
 	event->exe = (struct aw_text){who->exe, strlen(who->exe)};
+	event->mcp = who->role.mcp;
+	event->profile = who->role.profile;
 }
 
 void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char *kind,

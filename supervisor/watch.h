@@ -40,6 +40,7 @@ struct aw_watch {
 	char shim[1024]; /* the library's path, "" without one */
 	struct aw_processes *tree;
 	struct aw_names *names; /* of the allow rules; NULL without a policy */
+	struct aw_mcp *mcp;	/* which programs are MCP servers; or NULL */
 	int listener;		/* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
 	_Atomic uint32_t receiving; /* futex: 1 while a thread waits for a call */

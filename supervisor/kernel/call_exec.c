@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/cleanup.h"
+#include "supervisor/entry.h"
 #include "supervisor/kernel/call.h"
 #include "supervisor/program.h"
 #include "supervisor/say.h"
@@ -126,6 +128,26 @@ bool aw_call_verify(struct aw_notified *call)
 	return false;
 }
 
+/* What the process will be once it is another program; the line says so already. */
+static void enter(struct aw_notified *call)
+{
+	struct aw_who *who = &call->target.who, parent;
+	AW_FREE const char **argv = calloc(call->argv.count + 1, sizeof(*argv));
+	struct aw_started started = {.path = call->path,
+		.raw = call->raw[0] ? call->raw : NULL,
+		.argv = argv,
+		.pid = who->pid};
+	struct aw_role role;
+
+	for (; argv && started.argc < call->argv.count; started.argc++)
+		argv[started.argc] = call->argv.text + call->argv.at[started.argc];
+	if (aw_processes_peek(call->watch->tree, who->ppid, &parent))
+		started.parent = parent.pid;
+	aw_entry_foresee(call->watch, who, &started, &role);
+	aw_processes_turn(call->watch->tree, who->pid, &role);
+	who->role = role;
+}
+
 void aw_call_exec(struct aw_notified *call)
 {
 	const struct aw_syscall *row = call->row;
@@ -173,4 +195,5 @@ void aw_call_exec(struct aw_notified *call)
 		expectation(call, &program), call->path,
 		program.kind == AW_PROGRAM_DYNAMIC && !program.script &&
 			call->target.who.plain_root && !call->watch->holds);
+	enter(call);
 }

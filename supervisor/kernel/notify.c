@@ -250,6 +250,10 @@ static bool is_known(struct aw_notified *call)
 		}
 		nanosleep(&pause, NULL);
 	}
+	if (call->target.who.turning) {
+		aw_persona_drop();
+		aw_processes_turned(watch->tree, &call->target.who);
+	}
 	return true;
 }
 

@@ -103,6 +103,14 @@ void aw_image_judge_files(const struct aw_image *image, unsigned s,
 void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret)
 {
+	aw_image_decide_path_in(image, 0, action, path, len, ret);
+}
+
+void aw_image_decide_path_in(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const char *path, size_t len, struct aw_decision *ret)
+{
+	uint32_t windows = aw_windows_of(profiles);
+	struct aw_window w;
 	struct aw_matches m;
 	unsigned s;
 
@@ -110,7 +118,7 @@ void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	ret->rule = AW_NO_RULE;
 	switch (action) {
 	case AW_EXEC:
-		aw_image_decide_exec(image, path, len, NULL, 0, ret);
+		aw_image_decide_exec_in(image, profiles, path, len, NULL, 0, ret);
 		return;
 	case AW_METADATA:
 		if (!aw_image_hides(image))
@@ -123,8 +131,10 @@ void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	default:
 		break;
 	}
-	aw_image_walk(image, path, len, &m);
-	for (s = 0; s < AW_STRATA; s++)
-		if (AW_STRATUM_SPEAKS(image, s))
-			aw_image_judge_files(image, s, action, &m, ret);
+	while (aw_window_next(image, &windows, &w)) {
+		aw_image_walk(image, &w, path, len, &m);
+		for (s = w.first; s < w.end; s++)
+			if (aw_stratum_speaks(image, s))
+				aw_image_judge_files(image, s, action, &m, ret);
+	}
 }

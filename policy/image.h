@@ -17,6 +17,14 @@
 #include "policy/error.h"
 #include "policy/verdict.h"
 
+/*
+ * Which profiles a process is in: bit n is profile n of the image.  A profile holds on
+ * top of what holds for all, so the stricter verdict of both comes out, and of several
+ * the strictest.  With AW_PROFILES_ALONE what holds for all is left out.
+ */
+#define AW_PROFILES 24
+#define AW_PROFILES_ALONE 0x80000000u
+
 struct aw_image; /* the block itself; starts with magic, version and its own size */
 
 /* One rule as the log shows it; the strings point into the image. */
@@ -46,13 +54,17 @@ bool aw_image_hides(const struct aw_image *image);
 void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret);
 
+/* This and those below, for a process that is in profiles. */
+void aw_image_decide_path_in(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const char *path, size_t len, struct aw_decision *ret);
+
 /*
  * Would moving the folder `from` to `to` take something along that a rule (deny, hide,
  * deny_write) is about, to where that rule does not reach?  True, with the rule.  Time
  * grows with the number of rules: for renames of folders alone.
  */
-bool aw_image_carries(const struct aw_image *image, const char *from, size_t from_len,
-	const char *to, size_t to_len, uint32_t *ret_rule);
+bool aw_image_carries(const struct aw_image *image, uint32_t profiles, const char *from,
+	size_t from_len, const char *to, size_t to_len, uint32_t *ret_rule);
 
 /*
  * The verdict for running path with argc strings in argv (argv[0] included).  Exec
@@ -60,6 +72,9 @@ bool aw_image_carries(const struct aw_image *image, const char *from, size_t fro
  */
 void aw_image_decide_exec(const struct aw_image *image, const char *path, size_t len,
 	const char *const *argv, size_t argc, struct aw_decision *ret);
+void aw_image_decide_exec_in(const struct aw_image *image, uint32_t profiles,
+	const char *path, size_t len, const char *const *argv, size_t argc,
+	struct aw_decision *ret);
 
 /* An Internet or Unix address to judge.  host is the name it was reached by, or NULL.
  */
@@ -79,10 +94,15 @@ struct aw_address {
  */
 void aw_image_decide_address(const struct aw_image *image, enum aw_action action,
 	const struct aw_address *address, struct aw_decision *ret);
+void aw_image_decide_address_in(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const struct aw_address *address,
+	struct aw_decision *ret);
 
 /* The verdict for looking a name up: only a deny or ask entry by name can refuse it. */
 void aw_image_decide_host(
 	const struct aw_image *image, const char *host, struct aw_decision *ret);
+void aw_image_decide_host_in(const struct aw_image *image, uint32_t profiles,
+	const char *host, struct aw_decision *ret);
 
 /*
  * The names that connections are allowed to, one after another: *at is 0 at first. *ret

@@ -93,6 +93,14 @@ static bool is_left(const struct parts *p, const char *from, size_t from_len,
 	return !(after >> p->count & 1) && before & ~after;
 }
 
+/* Is it a rule for a process in these profiles? */
+static bool concerns(const struct aw_image_entry *entry, uint32_t profiles)
+{
+	if (entry->stratum < AW_STRATA)
+		return !(profiles & AW_PROFILES_ALONE);
+	return profiles >> (entry->stratum - AW_STRATA) & 1;
+}
+
 static bool guards(const struct aw_image_entry *entry)
 {
 	return !entry->negated &&
@@ -100,8 +108,8 @@ static bool guards(const struct aw_image_entry *entry)
 		       entry->list == AW_LIST_DENY_WRITE);
 }
 
-bool aw_image_carries(const struct aw_image *image, const char *from, size_t from_len,
-	const char *to, size_t to_len, uint32_t *ret_rule)
+bool aw_image_carries(const struct aw_image *image, uint32_t profiles, const char *from,
+	size_t from_len, const char *to, size_t to_len, uint32_t *ret_rule)
 {
 	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
 	const uint32_t *patterns = aw_part_at(image, AW_PART_PATTERNS);
@@ -111,8 +119,9 @@ bool aw_image_carries(const struct aw_image *image, const char *from, size_t fro
 		const char *pattern = aw_image_bytes(image, e->pattern);
 		struct parts parts;
 
-		if (!guards(e) || (take_apart(pattern, e->pattern_len, &parts) &&
-					  !is_left(&parts, from, from_len, to, to_len)))
+		if (!guards(e) || !concerns(e, profiles) ||
+			(take_apart(pattern, e->pattern_len, &parts) &&
+				!is_left(&parts, from, from_len, to, to_len)))
 			continue;
 		*ret_rule = patterns[i];
 		return true;

@@ -171,14 +171,14 @@ static void compare_all(const struct aw_image *image, const char *path, size_t l
 	}
 }
 
-void aw_image_walk(const struct aw_image *image, const char *path, size_t len,
-	struct aw_matches *ret)
+void aw_image_walk(const struct aw_image *image, const struct aw_window *window,
+	const char *path, size_t len, struct aw_matches *ret)
 {
 	struct alive sets[2], *from = &sets[0], *to = &sets[1], *swap;
 	struct component c;
 	size_t at = 0;
 
-	memset(ret, 0xff, sizeof(*ret));
+	aw_matches_reset(ret, window);
 	from->count = 0;
 	if (!enter(image, 0, from, ret)) {
 		compare_all(image, path, len, ret);

@@ -109,7 +109,7 @@ static void warn_about_idle_lists(struct aw_loader *l)
 		{AW_LIST_EXEC_ALLOW, 1, "exec.allow", "exec"},
 		{AW_LIST_NET_ALLOW, 2, "network.allow", "network"},
 	};
-	bool told[AW_STRATA][3] = {{false}};
+	bool told[AW_STRATA_MAX][3] = {{false}};
 	struct aw_policy_source source = {NULL, NULL, AW_TRUSTED};
 	size_t i, j;
 
@@ -139,9 +139,13 @@ static int compile(struct aw_loader *l)
 {
 	static const struct aw_policy_source none = {"policy", "built-in", AW_TRUSTED};
 	struct aw_error err;
+	unsigned i;
 
 	l->source = &none;
 	l->draft.mode = l->policy.mode;
+	for (i = 0; i < l->policy.profile_count; i++)
+		l->draft.profiles[i] = l->policy.profiles[i].name;
+	l->draft.profile_count = l->policy.profile_count;
 	if (aw_draft_compile(&l->draft, &l->policy.image, &l->policy.image_size, &err) <
 		0)
 		aw_report_at(l, 1, 1, false, "%s", err.text);
@@ -159,6 +163,7 @@ int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 	memset(diagnostics, 0, sizeof(*diagnostics));
 	l.policy.mode = mode;
 	l.policy.environment.inherit_all = true;
+	aw_profiles_keep(&l);
 	for (i = 0; i < count; i++)
 		aw_source_load(&l, &sources[i], stratum_of(sources[i].trust));
 	if (force_mode)

@@ -40,6 +40,8 @@ struct aw_policy_variables {
 	const char *state_dir, *runtime_dir, *log; /* agentwatch's own, protected */
 	const char *git_dir;	  /* where a linked worktree's repository is */
 	const char *account_home; /* the account's, where $HOME is another one */
+	/* what this policy takes the place of, or NULL: a profile keeps its number */
+	const struct aw_policy *before;
 };
 
 /* One mistake or warning: "file:line:column: text". */
@@ -77,6 +79,12 @@ struct aw_setting {
 	char *name, *value; /* owned */
 };
 
+/* One profile, by the number of its bit in policy/image.h. */
+struct aw_policy_profile {
+	char *name;	     /* owned */
+	enum aw_trust trust; /* of the files that it comes from */
+};
+
 struct aw_origin; /* private to the loader */
 
 /* The resolved policy. All strings owned. */
@@ -102,6 +110,8 @@ struct aw_policy {
 	size_t exposed_count;
 	bool redirect_home;
 	struct aw_limits limits;
+	struct aw_policy_profile profiles[AW_PROFILES];
+	unsigned profile_count;
 	unsigned unprotected; /* protections that are off; aw_policy_print() has names
 			       */
 	char *picked; /* the preset that the command's name has chosen, or NULL */

@@ -33,9 +33,10 @@ struct aw_loader {
 	enum aw_stratum stratum;
 	struct aw_draft draft;
 	struct aw_policy policy;
-	bool default_set[AW_STRATA][3]; /* filesystem, exec, network: default named */
-	bool rules_named;		/* a trusted file has rules of its own */
-	bool inherit_named;		/* ... and says which variables are inherited */
+	bool default_set[AW_STRATA_MAX]
+			[3]; /* filesystem, exec, network: default named */
+	bool rules_named;    /* a trusted file has rules of its own */
+	bool inherit_named;  /* ... and says which variables are inherited */
 	size_t unset_presets, unset_built_in; /* of policy.environment.unset */
 	bool preset_named;		      /* ... or which presets, if any */
 	bool preset_used;     /* some preset stands below the trusted files */
@@ -44,6 +45,7 @@ struct aw_loader {
 	unsigned protected;   /* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
 	struct aw_place loose_limits[AW_LIMITS]; /* of untrusted files, by field */
+	const char *profile; /* the name of the one being read, or NULL */
 	bool lenient; /* mistakes are warnings: the value is not of a file's making */
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
 	struct aw_preset *presets;    /* owned: those that were read, newest first */
@@ -152,6 +154,18 @@ bool aw_preset_skips(const struct aw_loader *l, const char *text);
 bool aw_preset_borrows(const struct aw_loader *l, const char *text);
 void aw_presets_free(struct aw_loader *l);
 
+/* load_profile.c: tighter policies for some programs, a stratum each. */
+void aw_profiles_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_profile_when_read(
+	struct aw_loader *l, const struct aw_node *value, int argument);
+/* Those of the policy before this one, in their places. */
+void aw_profiles_keep(struct aw_loader *l);
+void aw_profiles_print(const struct aw_policy *policy, enum aw_trust trust, FILE *out);
+void aw_profiles_free(struct aw_policy *policy);
+
+/* load_sections.c: the sections that a profile has too; values go to l->stratum. */
+extern const struct aw_key aw_profile_sections[];
+
 /* load_protect.c: what is protected without a word in any file. */
 void aw_protections_read(
 	struct aw_loader *l, const struct aw_node *value, int argument);
@@ -182,6 +196,13 @@ struct aw_draft_entry *aw_built_in_entry(struct aw_loader *l, enum aw_stratum st
 /* load_print.c */
 void aw_origin_add(struct aw_loader *l, const struct aw_node *at, const char *key,
 	const char *value);
+
+/* The rules of one stratum as sections of a document; prefix: of the keys' origins. */
+void aw_rules_print(const struct aw_policy *policy, unsigned stratum,
+	const char *prefix, FILE *out);
+/* The entries of one list under this key, as many blanks in. */
+void aw_list_print(const struct aw_image *image, unsigned stratum, enum aw_list list,
+	const char *key, FILE *out);
 
 /* A limit as it is printed, in bytes, seconds or pieces. */
 void aw_amount_text(double value, char *text, size_t size);

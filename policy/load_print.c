@@ -125,8 +125,8 @@ static bool has_list(const struct aw_image *image, unsigned stratum, unsigned li
 	return list == AW_LIST_NET_LISTEN && image->strata[stratum].listen;
 }
 
-static void print_list(
-	const struct aw_image *image, unsigned stratum, enum aw_list list, FILE *out)
+void aw_list_print(const struct aw_image *image, unsigned stratum, enum aw_list list,
+	const char *key, FILE *out)
 {
 	const struct aw_image_entry *e = aw_part_at(image, AW_PART_ENTRIES);
 	struct aw_rule rule;
@@ -135,7 +135,7 @@ static void print_list(
 
 	if (!has_list(image, stratum, list))
 		return;
-	fprintf(out, "  %s:", list_keys[list]);
+	fprintf(out, "  %s:", key);
 	for (i = 0; i < image->parts[AW_PART_ENTRIES].count; i++) {
 		if (!entry_is(&e[i], stratum, list) || !aw_image_rule(image, i, &rule))
 			continue;
@@ -150,17 +150,18 @@ static void print_list(
 }
 
 static void print_section(const struct aw_policy *policy, unsigned stratum,
-	const char *name, unsigned how, enum aw_list first, enum aw_list last,
-	FILE *out)
+	const char *prefix, const char *name, unsigned how, enum aw_list first,
+	enum aw_list last, FILE *out)
 {
-	char key[32];
+	char key[256];
 	int list;
 
-	snprintf(key, sizeof(key), "%s.default", name);
+	snprintf(key, sizeof(key), "%s%s.default", prefix, name);
 	fprintf(out, "%s:\n  default: %s", name, default_words[how]);
 	print_origin(policy, key, default_words[how], out);
 	for (list = first; list <= (int)last; list++)
-		print_list(policy->image, stratum, (enum aw_list)list, out);
+		aw_list_print(policy->image, stratum, (enum aw_list)list,
+			list_keys[list], out);
 }
 
 static void print_each(const struct aw_policy *policy, const char *key,
@@ -312,33 +313,49 @@ static void print_presets(const struct aw_policy *policy, FILE *out)
 			fprintf(out, "# preset %s  # %s\n", o->what + 7, o->where);
 }
 
-static bool says_anything(const struct aw_image *image, unsigned stratum)
+static bool says_anything(const struct aw_policy *policy, unsigned stratum)
 {
+	const enum aw_trust trust =
+		stratum == AW_STRATUM_SYSTEM ? AW_SYSTEM : AW_UNTRUSTED;
+	const struct aw_image *image = policy->image;
 	const struct aw_image_stratum *s = &image->strata[stratum];
 	unsigned list;
 
 	if (s->files || s->exec || s->network || s->listen)
 		return true;
+	for (list = 0; list < policy->profile_count; list++)
+		if (policy->profiles[list].trust == trust)
+			return true;
 	for (list = 0; list < AW_LISTS; list++)
 		if (has_list(image, stratum, list))
 			return true;
 	return false;
 }
 
-static void print_stratum(const struct aw_policy *policy, unsigned stratum, FILE *out)
+void aw_rules_print(
+	const struct aw_policy *policy, unsigned stratum, const char *prefix, FILE *out)
 {
 	const struct aw_image *image = policy->image;
 	const struct aw_image_stratum *s = &image->strata[stratum];
 
-	fprintf(out, "# %s\n", stratum_notes[stratum]);
-	print_section(policy, stratum, "filesystem", s->files, AW_LIST_HIDE,
+	print_section(policy, stratum, prefix, "filesystem", s->files, AW_LIST_HIDE,
 		AW_LIST_READ, out);
 	if (stratum == AW_STRATUM_TRUSTED)
 		print_exposed(policy, out);
-	print_section(policy, stratum, "exec", s->exec, AW_LIST_EXEC_DENY,
+	print_section(policy, stratum, prefix, "exec", s->exec, AW_LIST_EXEC_DENY,
 		AW_LIST_EXEC_ALLOW, out);
-	print_section(policy, stratum, "network", s->network, AW_LIST_NET_DENY,
+	print_section(policy, stratum, prefix, "network", s->network, AW_LIST_NET_DENY,
 		AW_LIST_NET_LISTEN, out);
+}
+
+static void print_stratum(const struct aw_policy *policy, unsigned stratum, FILE *out)
+{
+	static const enum aw_trust trusts[AW_STRATA] = {
+		[AW_STRATUM_SYSTEM] = AW_SYSTEM, [AW_STRATUM_UNTRUSTED] = AW_UNTRUSTED};
+
+	fprintf(out, "# %s\n", stratum_notes[stratum]);
+	aw_rules_print(policy, stratum, "", out);
+	aw_profiles_print(policy, trusts[stratum], out);
 }
 
 /* Policies that are intersected are documents of their own; the strictest one holds. */
@@ -360,7 +377,7 @@ void aw_policy_print(const struct aw_policy *policy, FILE *out)
 	print_stratum(policy, AW_STRATUM_TRUSTED, out);
 	print_environment(policy, out);
 	for (i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (says_anything(policy->image, others[i])) {
+		if (says_anything(policy, others[i])) {
 			fputs("---\nversion: 1\n", out);
 			print_stratum(policy, others[i], out);
 		}
@@ -399,6 +416,7 @@ void aw_policy_release(struct aw_policy *policy)
 		free(policy->environment.set[i].value);
 	}
 	free(policy->environment.set);
+	aw_profiles_free(policy);
 	free(policy->runner);
 	free(policy->engine);
 	free(policy->verdicts);

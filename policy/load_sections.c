@@ -92,6 +92,7 @@ static void read_default(struct aw_loader *l, const struct aw_node *value, int r
 		"filesystem.default", "exec.default", "network.default"};
 	struct aw_image_stratum *stratum = &l->draft.strata[l->stratum];
 	int word = aw_word_read(l, value, rules == RULES_FILES ? file_words : words);
+	char key[256];
 	uint8_t how;
 
 	if (word < 0)
@@ -107,7 +108,9 @@ static void read_default(struct aw_loader *l, const struct aw_node *value, int r
 	else
 		stratum->network = how;
 	l->default_set[l->stratum][rules] = true;
-	aw_origin_add(l, value, keys[rules], value->text);
+	snprintf(key, sizeof(key), "%s%s%s", l->profile ? l->profile : "",
+		l->profile ? "." : "", keys[rules]);
+	aw_origin_add(l, value, key, value->text);
 }
 
 enum { ANYWHERE = AW_KEY_UNTRUSTED | AW_KEY_PRESET };
@@ -176,7 +179,7 @@ static void read_rules(struct aw_loader *l, const struct aw_node *value, int rul
 		[RULES_NETWORK] = {"network", network_keys},
 	};
 
-	if (l->source->trust != AW_UNTRUSTED && !aw_is_preset(l->source))
+	if (l->source->trust != AW_UNTRUSTED && !aw_is_preset(l->source) && !l->profile)
 		l->rules_named = true;
 	aw_keys_read(l, value, sections[rules].name, sections[rules].keys);
 }
@@ -187,6 +190,17 @@ static void read_environment(
 	(void)argument;
 	aw_keys_read(l, value, "environment", environment_keys);
 }
+
+/* A wall is the same for all of a session, and so is the command's environment. */
+const struct aw_key aw_profile_sections[] = {
+	{"when", aw_profile_when_read, 0, AW_KEY_UNTRUSTED},
+	{"filesystem", read_rules, RULES_FILES, AW_KEY_UNTRUSTED},
+	{"exec", read_rules, RULES_EXEC, AW_KEY_UNTRUSTED},
+	{"network", read_rules, RULES_NETWORK, AW_KEY_UNTRUSTED},
+	{"environment", NULL, 0, AW_KEY_UNTRUSTED | AW_KEY_LATER},
+	{"limits", NULL, 0, AW_KEY_UNTRUSTED | AW_KEY_LATER},
+	{NULL, NULL, 0, 0},
+};
 
 static const struct aw_key document_keys[] = {
 	{"version", read_version, 0, ANYWHERE},
@@ -205,7 +219,7 @@ static const struct aw_key document_keys[] = {
 	{"container", NULL, 0, AW_KEY_LATER},
 	{"user", NULL, 0, AW_KEY_LATER},
 	{"host_commands", NULL, 0, AW_KEY_LATER},
-	{"profiles", NULL, 0, AW_KEY_LATER},
+	{"profiles", aw_profiles_read, 0, AW_KEY_UNTRUSTED},
 	{"hooks", NULL, 0, AW_KEY_LATER},
 	{"restricted_runners", NULL, 0, AW_KEY_LATER},
 	{"restricted_runner", NULL, 0, AW_KEY_LATER},

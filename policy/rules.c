@@ -24,6 +24,8 @@ static const struct {
 	[AW_LIST_NET_ASK] = {"ask", AW_RULE_NETWORK, AW_ASK},
 	[AW_LIST_NET_ALLOW] = {"allow", AW_RULE_NETWORK, AW_ALLOW},
 	[AW_LIST_NET_LISTEN] = {"listen", AW_RULE_NETWORK, AW_ALLOW},
+	[AW_LIST_ENTER] = {"when.exec", AW_RULE_EXEC, AW_ALLOW},
+	[AW_LIST_ENTER_MCP] = {"when.mcp", AW_RULE_EXEC, AW_ALLOW},
 };
 
 static bool is_literal(const char *pattern, size_t len)

@@ -9,7 +9,9 @@
 #include "supervisor/watch.h"
 
 /*
- * The role of a process behind this exec: never less than who has now.  A server of the
+ * The role of a process behind this exec: never less than who has now.  Profiles are
+ * entered by the program, by what was asked for, or by the interpreter of a script, and
+ * by the server's name.  A server of the
  * agents' files has its name from there, also below another server; what only looks
  * like one is named when nothing above it is.
  */

@@ -24,6 +24,7 @@ struct aw_mcp;
 struct aw_started {
 	const char *path; /* the file itself, links resolved */
 	const char *raw;  /* as it was asked for, or NULL: the same */
+	const char *file; /* where this process can read it, or NULL: path */
 	const char *const *argv;
 	size_t argc;
 	pid_t pid;    /* the process: its descriptors 0 and 1 are looked at */

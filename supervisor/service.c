@@ -46,6 +46,7 @@ struct service {
 	bool orphans;	       /* waitpid still has children to wait for */
 	bool stopping;
 	bool timed_out;
+	struct aw_policy latest; /* of the last reload; its image is in use for good */
 	uint64_t end; /* when `limits.time` is over, in milliseconds; 0: never */
 };
 
@@ -75,8 +76,10 @@ static int reload(struct service *s, char *text, size_t size)
 {
 	struct aw_shared *fresh = calloc(1, sizeof(*fresh)), *old;
 	struct aw_policy policy;
+	struct aw_policy_variables *v = &s->run->layers.variables;
 	struct aw_error err = {.text = "the files have mistakes (see its terminal)"};
 
+	v->before = v->before ? v->before : &s->run->policy;
 	if (!fresh || aw_run_load_policy(s->run, &policy) < 0 ||
 		aw_run_share(s->run, &policy, fresh, &err) < 0) {
 		free(fresh);
@@ -87,6 +90,8 @@ static int reload(struct service *s, char *text, size_t size)
 	}
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
 		aw_say("reload: %s", err.text); /* names that it adds are not known */
+	s->latest = policy;
+	v->before = &s->latest;
 	old = atomic_load(&s->watch.shared);
 	atomic_store(&s->watch.image, policy.image); /* stays until the end */
 	atomic_store(&s->watch.shared, fresh);

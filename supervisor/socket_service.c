@@ -151,9 +151,9 @@ static void decide_address(struct aw_watch *watch, const struct question *q, cha
 		part->len < sizeof(any.storage) ? part->len : sizeof(any.storage));
 	aw_address_describe(&any, part->len, event->path, text, size, &to, event);
 	event->path = (struct aw_text){NULL, 0};
-	aw_image_decide_address(
-		atomic_load(&watch->image), (enum aw_action)q->head.action, &to, ret);
-	aw_names_decide(watch->names, atomic_load(&watch->image),
+	aw_image_decide_address_in(atomic_load(&watch->image), q->who.role.profiles,
+		(enum aw_action)q->head.action, &to, ret);
+	aw_names_decide(watch->names, atomic_load(&watch->image), q->who.role.profiles,
 		(enum aw_action)q->head.action, false, &to, ret);
 }
 
@@ -191,8 +191,8 @@ static void on_exec(struct aw_watch *watch, const struct question *q,
 	n = readlink(link, cwd, cwd_size);
 	event->cwd = (struct aw_text){cwd, n > 0 ? (size_t)n : 0};
 	event->raw2 = (struct aw_text){NULL, 0};
-	aw_image_decide_exec(atomic_load(&watch->image), event->path.bytes,
-		event->path.len, argv, argv ? event->argc : 0, ret);
+	aw_image_decide_exec_in(atomic_load(&watch->image), q->who.role.profiles,
+		event->path.bytes, event->path.len, argv, argv ? event->argc : 0, ret);
 	event->argv = aw_take_ptr(&texts); /* freed by the caller */
 }
 
@@ -218,7 +218,7 @@ static void judge(struct aw_watch *watch, int fd, const struct question *q)
 	else if (q->parts[4].len >= sizeof(sa_family_t))
 		decide_address(watch, q, text, sizeof(text), &event, &decision);
 	else
-		aw_decide_files(atomic_load(&watch->image),
+		aw_decide_files(atomic_load(&watch->image), q->who.role.profiles,
 			(enum aw_effect)q->head.effect, event.action, &ends, &decision);
 	aw_watch_judge(watch, &event, &decision, &rule, true);
 	event.enforced = watch->enforce;

@@ -34,6 +34,7 @@ struct aw_strength_facts {
 	bool notified; /* engine hybrid or kernel: every call can be refused */
 	bool enforce;
 	const struct aw_image *image;	    /* borrowed */
+	uint32_t profiles;		    /* of the process; policy/image.h */
 	const struct aw_landlock *landlock; /* borrowed, or NULL: none */
 	const struct aw_plan *mounts;	    /* borrowed: the wall has mounts made from
 					       this plan; NULL: it has not */

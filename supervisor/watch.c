@@ -64,6 +64,7 @@ static const char *strength_of(struct aw_watch *watch, const struct aw_event *ev
 	struct aw_held held;
 
 	facts.image = atomic_load(&watch->image);
+	facts.profiles = event->profiles;
 	facts.notified &= event->source != AW_FROM_SHIM;
 	if (event->verdict == AW_ALLOW)
 		aw_strength_of_allowed(&facts, event->action, event->call, &held);
@@ -111,6 +112,7 @@ void aw_watch_sign(struct aw_event *event, const struct aw_who *who)
 	event->exe = (struct aw_text){who->exe, strlen(who->exe)};
 	event->mcp = who->role.mcp;
 	event->profile = who->role.profile;
+	event->profiles = who->role.profiles;
 }
 
 void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char *kind,
@@ -244,6 +246,7 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 		close(*ret_fd);
 		return -1;
 	}
+	ring->profiles = who->role.profiles;
 	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
 					atomic_load(&watch->shared)->page->image_size);
 	*ret_ring = ring;

@@ -10,7 +10,7 @@ E2E        := $(sort $(wildcard tests/e2e/test_*.sh))
 # scripts in which being root or not makes a difference: run as an ordinary user too
 E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh,bwrap calls complete edges env \
 	escapes explain fight firejail gate held landlock limits limits_section log plan presets run \
-	musl transparency tty)),$(E2E))
+	musl profiles transparency tty)),$(E2E))
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 	@mkdir -p $(@D); echo "  AR   $@"

@@ -42,6 +42,7 @@ struct aw_event {
 	pid_t pid, ppid;
 	struct aw_text exe;
 	const char *mcp, *profile; /* of the process, or NULL */
+	uint32_t profiles;	   /* the same as `profile` */
 
 	const char *call;      /* calls: function or system call name */
 	enum aw_action action; /* calls */

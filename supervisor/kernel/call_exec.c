@@ -36,8 +36,9 @@ static void decide(struct aw_notified *call)
 	event->argv = call->argv_text;
 	event->argc = call->argv_text ? call->argv.count : 0;
 	event->argv_truncated = call->argv.truncated;
-	aw_image_decide_exec(atomic_load(&call->watch->image), event->path.bytes,
-		event->path.len, argv, argv ? call->argv.count : 0, &decision);
+	aw_image_decide_exec_in(atomic_load(&call->watch->image),
+		call->target.who.role.profiles, event->path.bytes, event->path.len,
+		argv, argv ? call->argv.count : 0, &decision);
 	free(argv);
 	aw_call_decide(call, &decision);
 }
@@ -113,8 +114,8 @@ bool aw_call_verify(struct aw_notified *call)
 
 	if (!call->watch->holds || exe[0] != '/')
 		return true;
-	aw_image_decide_exec(
-		atomic_load(&call->watch->image), exe, len, NULL, 0, &decision);
+	aw_image_decide_exec_in(atomic_load(&call->watch->image), call->profiles_before,
+		exe, len, NULL, 0, &decision);
 	/* without a rule it may be the interpreter of a script that was allowed */
 	if (decision.verdict == AW_ALLOW || decision.rule == AW_NO_RULE)
 		return true;
@@ -129,12 +130,13 @@ bool aw_call_verify(struct aw_notified *call)
 }
 
 /* What the process will be once it is another program; the line says so already. */
-static void enter(struct aw_notified *call)
+static void enter(struct aw_notified *call, const char *file)
 {
 	struct aw_who *who = &call->target.who, parent;
 	AW_FREE const char **argv = calloc(call->argv.count + 1, sizeof(*argv));
 	struct aw_started started = {.path = call->path,
 		.raw = call->raw[0] ? call->raw : NULL,
+		.file = file,
 		.argv = argv,
 		.pid = who->pid};
 	struct aw_role role;
@@ -195,5 +197,5 @@ void aw_call_exec(struct aw_notified *call)
 		expectation(call, &program), call->path,
 		program.kind == AW_PROGRAM_DYNAMIC && !program.script &&
 			call->target.who.plain_root && !call->watch->holds);
-	enter(call);
+	enter(call, path_for_us(call, name, sizeof(name)));
 }

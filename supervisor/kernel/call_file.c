@@ -250,7 +250,8 @@ static void decide_file(struct aw_notified *call, enum aw_action action)
 	struct aw_decision decision;
 
 	aw_decide_files(atomic_load(&call->watch->image),
-		(enum aw_effect)call->row->effect, action, &ends, &decision);
+		call->target.who.role.profiles, (enum aw_effect)call->row->effect,
+		action, &ends, &decision);
 	if (call->row->effect == AW_FX_META && decision.verdict != AW_HIDE)
 		call->silent = true;
 	aw_call_decide(call, &decision);
@@ -341,8 +342,9 @@ static void on_handle(struct aw_notified *call)
 
 	call->event.path = (struct aw_text){call->path, n};
 	if (n)
-		aw_image_decide_path(atomic_load(&call->watch->image),
-			call->event.action, call->path, n, &decision);
+		aw_image_decide_path_in(atomic_load(&call->watch->image),
+			call->target.who.role.profiles, call->event.action, call->path,
+			n, &decision);
 	else if (!call->watch->enforce)
 		decision.verdict = AW_ALLOW;
 	aw_call_decide(call, &decision);

@@ -112,13 +112,14 @@ static bool carries_rules(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
+	uint32_t profiles = call->target.who.role.profiles;
 	struct aw_decision decision = {AW_DENY, AW_NO_RULE};
 
 	if (from->object < 0 || !S_ISDIR(from->st.st_mode) ||
-		(!aw_image_carries(image, from->name, from->len, to->name, to->len,
-			 &decision.rule) &&
-			!aw_image_carries(image, to->name, to->len, from->name,
-				from->len, &decision.rule)))
+		(!aw_image_carries(image, profiles, from->name, from->len, to->name,
+			 to->len, &decision.rule) &&
+			!aw_image_carries(image, profiles, to->name, to->len,
+				from->name, from->len, &decision.rule)))
 		return false;
 	aw_call_decide(call, &decision);
 	return true;

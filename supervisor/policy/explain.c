@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/profile.h"
 #include "supervisor/audit/json.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/find.h"
@@ -21,7 +22,7 @@ enum { ALL_ALLOWED = 0, SOME_DENIED = 1 };
 
 struct explain_options {
 	const char *workspace, *agent, *mode, *runner, *engine;
-	struct aw_string_list policies;
+	struct aw_string_list policies, profiles;
 	struct aw_string_list read, write, create, delete, exec, connect, listen;
 	bool json;
 };
@@ -127,16 +128,40 @@ static int build_wall(struct explained *x, struct aw_error *err)
 	return runner->build(&wish, &x->plan, &x->wall, err);
 }
 
+/* The set that --profile names. */
+static int find_profiles(struct explained *x, uint32_t *ret, struct aw_error *err)
+{
+	const struct aw_string_list *names = &x->options.profiles;
+
+	for (size_t i = 0; i < names->count; i++) {
+		uint32_t set = aw_image_profile_set(x->policy.image, names->items[i]);
+
+		if (!set)
+			return aw_fail(err, EINVAL,
+				"no profile '%s' in the policy; agentwatch policy show "
+				"lists what there is",
+				names->items[i]);
+		*ret |= set;
+	}
+	return 0;
+}
+
 static int prepare(struct explained *x, struct aw_error *err)
 {
 	bool notified;
 
-	if (load(x, err) < 0 || find_engine(x, &notified, err) < 0)
+	uint32_t profiles = 0;
+
+	if (load(x, err) < 0 || find_profiles(x, &profiles, err) < 0 ||
+		find_engine(x, &notified, err) < 0)
 		return -1;
 	x->runner = aw_wall_expected(&x->policy, x->options.runner, x->layers.count);
 	if (build_wall(x, err) < 0)
 		return -1;
-	return aw_hold(&x->policy, &x->plan, &x->wall, notified, &x->holding, err);
+	if (aw_hold(&x->policy, &x->plan, &x->wall, notified, &x->holding, err) < 0)
+		return -1;
+	x->holding.facts.profiles = profiles;
+	return 0;
 }
 
 struct answer {
@@ -267,6 +292,7 @@ static void release(struct explained *x)
 		aw_policy_release(&x->policy);
 	aw_layers_release(&x->layers);
 	aw_string_list_free(&x->options.policies);
+	aw_string_list_free(&x->options.profiles);
 	for (unsigned q = 0; q < QUESTIONS; q++)
 		aw_string_list_free((struct aw_string_list *)list_of(&x->options, q));
 }
@@ -313,6 +339,8 @@ static const struct aw_option options[] = {
 	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce", "in this mode"},
 	{"policy", 'p', AW_OPT_LIST, AT(policies), "FILE", NULL,
 		"one more layer on top; may be repeated"},
+	{"profile", 0, AW_OPT_LIST, AT(profiles), "NAME", NULL,
+		"for a process in this profile; may be repeated"},
 	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,
 		"for this folder, not for the one around the working directory"},
 	{"agent", 'a', AW_OPT_STRING, AT(agent), "NAME", NULL,

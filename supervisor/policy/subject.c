@@ -164,14 +164,14 @@ void aw_subject_judge(const struct aw_subject *subject,
 		.family = subject->address.family};
 
 	if (subject->address.family)
-		aw_image_decide_address(
-			facts->image, subject->action, &subject->address, ret_decision);
+		aw_image_decide_address_in(facts->image, facts->profiles,
+			subject->action, &subject->address, ret_decision);
 	else if (subject->action == AW_EXEC)
-		aw_image_decide_exec(facts->image, subject->path, len, subject->argv,
-			subject->argc, ret_decision);
+		aw_image_decide_exec_in(facts->image, facts->profiles, subject->path,
+			len, subject->argv, subject->argc, ret_decision);
 	else
-		aw_image_decide_path(facts->image, subject->action, subject->path, len,
-			ret_decision);
+		aw_image_decide_path_in(facts->image, facts->profiles, subject->action,
+			subject->path, len, ret_decision);
 	refused.rule = ret_decision->rule;
 	if (ret_decision->verdict == AW_ALLOW)
 		aw_strength_of_allowed(facts, subject->action, NULL, ret_held);

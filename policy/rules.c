@@ -62,16 +62,29 @@ bool aw_image_rule_about(
 	return true;
 }
 
+static void add_defaults(
+	const struct aw_image_stratum *stratum, struct aw_rule_defaults *ret)
+{
+	ret->files_read |= stratum->files == AW_DEFAULT_DENY;
+	ret->files_change |= stratum->files != AW_DEFAULT_ALLOW;
+	ret->exec |= stratum->exec != AW_DEFAULT_ALLOW;
+	ret->connect |= stratum->network != AW_DEFAULT_ALLOW;
+	ret->listen |= stratum->listen || stratum->network != AW_DEFAULT_ALLOW;
+}
+
 void aw_image_defaults(const struct aw_image *image, struct aw_rule_defaults *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	for (unsigned s = 0; s < AW_STRATA; s++) {
-		const struct aw_image_stratum *stratum = &image->strata[s];
+	for (unsigned s = 0; s < AW_STRATA; s++)
+		add_defaults(&image->strata[s], ret);
+}
 
-		ret->files_read |= stratum->files == AW_DEFAULT_DENY;
-		ret->files_change |= stratum->files != AW_DEFAULT_ALLOW;
-		ret->exec |= stratum->exec != AW_DEFAULT_ALLOW;
-		ret->connect |= stratum->network != AW_DEFAULT_ALLOW;
-		ret->listen |= stratum->listen || stratum->network != AW_DEFAULT_ALLOW;
-	}
+bool aw_image_profile_defaults(
+	const struct aw_image *image, unsigned profile, struct aw_rule_defaults *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (AW_STRATA + profile >= aw_strata_of(image))
+		return false;
+	add_defaults(&image->strata[AW_STRATA + profile], ret);
+	return true;
 }

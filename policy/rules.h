@@ -37,4 +37,8 @@ struct aw_rule_defaults {
 };
 void aw_image_defaults(const struct aw_image *image, struct aw_rule_defaults *ret);
 
+/* The same for one profile; false when there is none of this number. */
+bool aw_image_profile_defaults(
+	const struct aw_image *image, unsigned profile, struct aw_rule_defaults *ret);
+
 #endif

@@ -78,4 +78,12 @@ bool aw_strength_of_rule(
 bool aw_strength_of_default(const struct aw_strength_facts *facts, unsigned index,
 	const char **ret_name, struct aw_held *ret);
 
+/*
+ * The same for a profile's defaults; the name of the profile comes back in
+ * *ret_profile.
+ */
+bool aw_strength_of_profile_default(const struct aw_strength_facts *facts,
+	unsigned profile, unsigned index, const char **ret_profile,
+	const char **ret_name, struct aw_held *ret);
+
 #endif

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/descend.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 #include "supervisor/say.h"
@@ -131,6 +132,23 @@ void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char 
 	else
 		event.pid = getpid();
 	aw_watch_log(watch, &event);
+}
+
+bool aw_watch_is_beyond(struct aw_watch *watch, const struct aw_who *who, pid_t pid)
+{
+	struct aw_who other;
+	pid_t leader, parent;
+
+	if (!who->role.profiles || pid <= 0)
+		return false;
+	if (watch->own_pids)
+		pid = aw_proc_outer_pid(who->pid, pid);
+	if (!pid || !aw_proc_parent(pid, &leader, &parent))
+		return false; /* nobody is there */
+	if (leader == who->pid || aw_descends(leader, who->pid))
+		return false;
+	return !aw_processes_peek(watch->tree, leader, &other) ||
+	       (who->role.profiles & ~other.role.profiles);
 }
 
 void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,

@@ -82,6 +82,12 @@ void aw_watch_unstock(struct aw_watch *watch);
 /* Who did it. */
 void aw_watch_sign(struct aw_event *event, const struct aw_who *who);
 
+/*
+ * May a process in profiles not get at this one, which is not in all of them?  pid is
+ * a number of the pid namespace that the process is in, and may be a thread's.
+ */
+bool aw_watch_is_beyond(struct aw_watch *watch, const struct aw_who *who, pid_t pid);
+
 /* Verdict, rule and strength into event; rule must live until it is logged. */
 void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 	const struct aw_decision *decision, struct aw_rule *rule, bool by_shim);

@@ -95,20 +95,6 @@ static void signal_many(struct aw_notified *call, pid_t whom)
 	call->err = err ? err : count ? 0 : ESRCH;
 }
 
-/*
- * A process in a profile does not get at one that is not in it, nor at what that has
- * open: it would be a way out.  Signals are no way.
- */
-static bool is_way_out(struct aw_notified *call, pid_t whom)
-{
-	struct aw_who other;
-
-	return call->target.who.role.profiles && whom > 0 &&
-	       whom != call->target.who.pid &&
-	       aw_processes_find(call->watch->tree, whom, &other) &&
-	       (call->target.who.role.profiles & ~other.role.profiles);
-}
-
 static bool is_signal(const struct aw_notified *call)
 {
 	switch (call->sys) {
@@ -127,6 +113,7 @@ static bool is_signal(const struct aw_notified *call)
 /* Other processes may be touched when they are of the session and not ours. */
 static void on_kin(struct aw_notified *call)
 {
+	const struct aw_who *who = &call->target.who;
 	unsigned argument = (uint8_t)call->row->flags;
 	pid_t whom = (pid_t)call->args[argument];
 	bool walled = call->watch->own_pids; /* nobody else is to be seen */
@@ -136,21 +123,21 @@ static void on_kin(struct aw_notified *call)
 		whom = behind_pidfd(call->target.tid, (int)call->args[argument]);
 		if (!whom) /* the kernel knows what is wrong with it */
 			return;
+		if (walled)
+			whom = aw_proc_inner_pid(whom);
 	} else if (call->sys == AW_SYS_ptrace && call->args[0] == PTRACE_TRACEME) {
 		return;
 	} else if (call->sys == AW_SYS_kill && whom <= 0 && !walled) {
 		signal_many(call, whom);
 		return;
-	} else if (walled && !is_signal(call) && whom > 0) {
-		whom = aw_proc_outer_pid(call->target.who.pid, whom);
 	}
-	if (!is_signal(call) && is_way_out(call, whom)) {
+	/* it would be a way out of a profile; a signal is none */
+	if (!is_signal(call) && aw_watch_is_beyond(call->watch, who, whom)) {
 		aw_call_warn(call, "profile", aw_call_name((unsigned)call->sys));
 		return;
 	}
-	if (walled || whom <= 0 || whom == call->target.who.pid ||
-		whom == call->target.tid || aw_descends(whom, call->watch->self) ||
-		!aw_proc_exists(whom))
+	if (walled || whom <= 0 || whom == who->pid || whom == call->target.tid ||
+		aw_descends(whom, call->watch->self) || !aw_proc_exists(whom))
 		return;
 	aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
 }

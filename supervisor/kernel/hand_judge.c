@@ -12,7 +12,6 @@
 #include "policy/decide.h"
 #include "supervisor/descend.h"
 #include "supervisor/kernel/hand.h"
-#include "supervisor/proc.h"
 
 /* "/proc/PID" of the target itself is what rules call /proc/self. */
 static size_t as_self(const struct aw_notified *call, const struct aw_place *place,
@@ -45,18 +44,8 @@ static bool is_supervisor(const struct aw_watch *watch, const char *name)
 /* Not of the session, or not in the same profiles; pid as the target has it. */
 static bool is_outsider(const struct aw_notified *call, pid_t pid)
 {
-	const struct aw_watch *watch = call->watch;
-	uint32_t profiles = call->target.who.role.profiles;
-	struct aw_who other;
-
-	if (!watch->own_pids && !aw_descends(pid, watch->self))
-		return true;
-	if (!profiles)
-		return false;
-	if (watch->own_pids)
-		pid = aw_proc_outer_pid(call->target.who.pid, pid);
-	return pid > 0 && aw_processes_find(watch->tree, pid, &other) &&
-	       (profiles & ~other.role.profiles);
+	return (!call->watch->own_pids && !aw_descends(pid, call->watch->self)) ||
+	       aw_watch_is_beyond(call->watch, &call->target.who, pid);
 }
 
 /*

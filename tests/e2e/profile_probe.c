@@ -13,6 +13,7 @@
  *   orphan           go on in a grandchild whose parents have made no call and ended
  *   vm=PID, fd=PID   read the memory of a process, take its descriptor 0
  *   mem=PID          open its memory as a file
+ *   pipe=PID         open what its descriptor 0 is
  *   wait=PATH        wait until that is there
  */
 #include <arpa/inet.h>
@@ -142,6 +143,14 @@ static long open_memory(const char *pid)
 	return fd;
 }
 
+static long open_pipe(const char *pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/fd/0", pid);
+	return read_it(path);
+}
+
 static void step(char *word)
 {
 	char *value = strchr(word, '=');
@@ -163,6 +172,8 @@ static void step(char *word)
 		say(word, take_descriptor(atoi(value)));
 	else if (!strcmp(word, "mem"))
 		say(word, open_memory(value));
+	else if (!strcmp(word, "pipe"))
+		say(word, open_pipe(value));
 	while (!strcmp(word, "wait") && access(value, F_OK) < 0)
 		usleep(5000);
 }

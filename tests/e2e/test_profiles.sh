@@ -68,18 +68,20 @@ for engine in $all; do
 		if [ -n "$(pgrep -f "http.server --bind 127.0.0.1 $port")" ]; then
 			steps 'net ok net EACCES' 'one has no network' net="$port" exec "$probe" in:offline net="$port"
 		fi
-		[ "$engine" != preload ] || continue
-		watched --mode enforce --engine "$engine" --policy "$tmp/policy.yaml" -- sh -c '
-			"$0" wait='"$tmp/never"' & other=$!
-			"$0" vm=$other fd=$other mem=$other exec "$0" in:files vm=$other fd=$other mem=$other; kill $other' "$probe" >"$tmp/out" 2>&1
-		if grep -q '^vm ok' "$tmp/out"; then
-			is 'vm EPERM fd EPERM mem EACCES' "$engine, ${probe##*profile_}: from a profile nobody outside of it is looked into" \
-				"$(sed 1,3d "$tmp/out" | xargs)"
-		else skip 'from a profile nobody outside of it is looked into' 'processes cannot look into each other here'; fi
 	done
 done
 
 engine=${all%% *} probe=$dynamic
+for runner in exec bwrap; do
+	watched --mode enforce --runner $runner --policy "$tmp/policy.yaml" -- sh -c '
+		"$0" wait='"$tmp/never"' & other=$!
+		"$0" vm=$other fd=$other mem=$other pipe=$other exec "$0" in:files vm=$other fd=$other mem=$other pipe=$other
+		kill $other' "$probe" >"$tmp/out" 2>&1
+	if grep -q '^vm ok' "$tmp/out"; then
+		is 'vm EPERM fd EPERM mem EACCES pipe EACCES' "$runner: from a profile nobody outside of it is looked into" \
+			"$(sed 1,4d "$tmp/out" | xargs)"
+	else skip "$runner: from a profile nobody outside of it is looked into" 'processes cannot look into each other here'; fi
+done
 printf '#!%s in:files\n' "$dynamic" >by-interpreter
 printf '#!%s\n' "$dynamic" >by-path
 chmod +x by-*
@@ -92,6 +94,11 @@ is deny 'policy explain --profile asks for it' \
 	"$("$AGENTWATCH" policy explain --policy "$tmp/policy.yaml" --runner exec --profile files --read "$secret" | awk 'NR == 1 {print $1}')"
 is allow 'and without it not' "$("$AGENTWATCH" policy explain --policy "$tmp/policy.yaml" --runner exec --read "$secret" | awk 'NR == 1 {print $1}')"
 like "no profile 'x'" 'one that is not there is an error' "$("$AGENTWATCH" policy explain --policy "$tmp/policy.yaml" --profile x --read / 2>&1)"
+
+case " $all " in *" preload "*)
+	like 'network.default of profile offline is held by shim' '--require lists what a profile is held by' \
+		"$(watched --mode enforce --engine preload --require supervisor --policy "$tmp/policy.yaml" -- true 2>&1)" ;;
+esac
 
 # A reload keeps who is in what, and changes what it means.
 watched --mode enforce --session reloaded --policy "$tmp/policy.yaml" -- "$probe" in:files read="$secret" wait="$tmp/go" read="$secret" \

@@ -12,7 +12,7 @@
 
 #include "policy/decide.h"
 #include "supervisor/cleanup.h"
-#include "supervisor/kernel/call.h"
+#include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 
 bool aw_call_follows(const struct aw_notified *call, uint64_t flags)
@@ -220,7 +220,8 @@ static void watch_for_shim(struct aw_notified *call)
 		on_shim_open(call);
 	else if (call->target.who.shim == AW_SHIM_EXPECTED &&
 		 strcmp(call->raw, "/etc/ld.so.preload") != 0 &&
-		 !aw_processes_exec_failed(call->watch->tree, call->target.who.pid))
+		 !aw_processes_exec_failed(call->watch->tree, call->target.who.pid) &&
+		 aw_hand_waits(call)) /* else a thread that the exec has ended */
 		on_lost_shim(call);
 }
 

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/profile.h"
 #include "supervisor/audit/drain.h"
 #include "supervisor/control.h"
 #include "supervisor/descend.h"
@@ -96,11 +97,16 @@ static int reload(struct service *s, char *text, size_t size)
 	atomic_store(&s->watch.image, policy.image); /* stays until the end */
 	atomic_store(&s->watch.shared, fresh);
 	atomic_store(&old->page->stale, 1);
-	snprintf(text, size, "the policy was read again%s",
+	snprintf(text, size, "the policy was read again%s%s",
 		fresh->page->hides && !s->watch.hides
 			? "; its hide rules hold for opens only, since metadata was "
 			  "not "
 			  "watched from the start"
+			: "",
+		s->run->wall.reads_held && aw_image_profiles_refuse_reads(policy.image)
+			? "; what its profiles do not let be read hostile code can "
+			  "open through the gate page, since the filter stays: start "
+			  "a new session for that"
 			: "");
 	aw_service_say_policy(&s->watch, s->run, text);
 	return 0;

@@ -104,8 +104,10 @@ void aw_processes_turned(struct aw_processes *tree, struct aw_who *who)
 void aw_processes_set_role(
 	struct aw_processes *tree, struct aw_who *who, const struct aw_role *role)
 {
-	struct aw_proc_mark mark = aw_proc_mark(who->pid);
+	struct aw_proc_mark mark = {.known = false};
 
+	if (is_any(role))
+		mark = aw_proc_mark(who->pid);
 	WITH_PROCESS(tree, who->pid, p_->who.role = *role;
 		     remember_image(tree, &mark, role));
 	who->role = *role;

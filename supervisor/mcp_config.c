@@ -38,6 +38,16 @@ static const struct {
 	{HOME, ".config/Code/User/mcp.json", "servers"},
 };
 
+/* Variables that put such a file elsewhere. */
+static const struct {
+	const char *variable, *file, *key;
+} moved[] = {
+	{"CLAUDE_CONFIG_DIR", ".claude.json", "mcpServers"},
+	{"CODEX_HOME", "config.toml", NULL},
+	{"XDG_CONFIG_HOME", "opencode/opencode.json", "mcp"},
+	{"XDG_CONFIG_HOME", "opencode/opencode.jsonc", "mcp"},
+};
+
 void aw_mcp_servers_free(struct aw_mcp_servers *servers)
 {
 	for (size_t i = 0; i < servers->count; i++) {
@@ -182,17 +192,18 @@ static char *read_file(const char *path)
 	return aw_take_ptr(&text);
 }
 
-static void add_file(struct aw_mcp_servers *servers, const char *folder, size_t i)
+static void add_file(struct aw_mcp_servers *servers, const char *folder,
+	const char *file, const char *key)
 {
 	AW_FREE char *path = NULL, *text = NULL;
 
-	if (!folder || asprintf(&path, "%s/%s", folder, files[i].file) < 0) {
+	if (!folder || asprintf(&path, "%s/%s", folder, file) < 0) {
 		path = NULL;
 		return;
 	}
 	text = read_file(path);
-	if (text && files[i].key)
-		aw_mcp_json_read(servers, text, files[i].key);
+	if (text && key)
+		aw_mcp_json_read(servers, text, key);
 	else if (text)
 		aw_mcp_toml_read(servers, text);
 }
@@ -205,8 +216,11 @@ void aw_mcp_config_read(
 
 	for (size_t i = 0; i < FILES; i++)
 		if (files[i].place & WORKSPACE)
-			add_file(servers, workspace, i);
+			add_file(servers, workspace, files[i].file, files[i].key);
+	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++)
+		add_file(servers, getenv(moved[i].variable), moved[i].file,
+			moved[i].key);
 	for (size_t i = 0; i < FILES; i++)
 		if (files[i].place & HOME)
-			add_file(servers, home, i);
+			add_file(servers, home, files[i].file, files[i].key);
 }

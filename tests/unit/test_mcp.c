@@ -170,9 +170,19 @@ static void files_are_found(void)
 		"what looks like a server has the files read again");
 	aw_mcp_free(mcp);
 	unlink(path);
+	write_file(folder, "config.toml",
+		"[mcp_servers.moved]\ncommand = \"node\"\nargs = ['/x/srv.js']\n");
+	setenv("CODEX_HOME", folder, 1);
+	mcp = aw_mcp_create(NULL, NULL);
+	ok(mcp && aw_mcp_configured(mcp, &s, name) && !strcmp(name, "moved"),
+		"a variable puts an agent's file elsewhere");
+	aw_mcp_free(mcp);
+	unsetenv("CODEX_HOME");
 	*strrchr(path, '/') = '\0';
 	rmdir(path);
 	snprintf(path, sizeof(path), "%s/.mcp.json", folder);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/config.toml", folder);
 	unlink(path);
 	rmdir(folder);
 }
@@ -206,6 +216,9 @@ static void pipes_are_looked_at(void)
 
 int main(void)
 {
+	unsetenv("CODEX_HOME");
+	unsetenv("CLAUDE_CONFIG_DIR");
+	unsetenv("XDG_CONFIG_HOME");
 	command_lines_tell();
 	json_is_read();
 	toml_is_read();

@@ -220,7 +220,7 @@ static void compare_files(const struct loaded *base, const struct loaded *strict
 {
 	enum aw_verdict before[AW_METADATA + 1], after[AW_METADATA + 1];
 	struct text from = {.len = 0}, to = {.len = 0};
-	uint32_t rule;
+	struct aw_decision found;
 
 	say_path(&from, false);
 	say_path(&to, false);
@@ -230,10 +230,10 @@ static void compare_files(const struct loaded *base, const struct loaded *strict
 		if (after[a] < before[a])
 			complain(base, strict, aw_action_name((enum aw_action)a),
 				from.bytes);
-	if (aw_image_carries(base->policy.image, from.bytes, from.len, to.bytes, to.len,
-		    &rule) &&
-		!aw_image_carries(strict->policy.image, from.bytes, from.len, to.bytes,
-			to.len, &rule))
+	if (aw_image_carries(base->policy.image, 0, from.bytes, from.len, to.bytes, to.len,
+		    &found) &&
+		!aw_image_carries(strict->policy.image, 0, from.bytes, from.len, to.bytes,
+			to.len, &found))
 		complain(base, strict, "moving", from.bytes);
 }
 

@@ -71,7 +71,7 @@ struct aw_loader {
 	bool idle;	    /* what is read does not count; mistakes are told */
 	bool system_named;  /* there is a system policy */
 	bool default_set[AW_STRATA_MAX]
-			[3]; /* filesystem, exec, network: default named */
+			[3];	    /* filesystem, exec, network: default named */
 	uint8_t implied[AW_STRATA]; /* filesystem.default, where nobody names it */
 	bool rules_named;	    /* a trusted file has rules of its own */
 	bool inherit_named;	    /* ... and says which variables are inherited */

@@ -100,12 +100,10 @@ static const struct aw_shape program_list_shape = {
 	.kind = AW_SHAPE_LIST, .entry = "path patterns, names, or names and arguments"};
 static const struct aw_shape server_list_shape = {
 	.kind = AW_SHAPE_LIST, .entry = "names and patterns"};
-static const struct aw_shape programs_shape = {.kind = AW_SHAPE_EITHER,
-	.first = &program_list_shape,
-	.second = &one_shape};
-static const struct aw_shape servers_shape = {.kind = AW_SHAPE_EITHER,
-	.first = &server_list_shape,
-	.second = &one_shape};
+static const struct aw_shape programs_shape = {
+	.kind = AW_SHAPE_EITHER, .first = &program_list_shape, .second = &one_shape};
+static const struct aw_shape servers_shape = {
+	.kind = AW_SHAPE_EITHER, .first = &server_list_shape, .second = &one_shape};
 
 static const struct aw_key when_keys[] = {
 	{"exec", read_when, AW_LIST_ENTER, AW_KEY_UNTRUSTED, &programs_shape,

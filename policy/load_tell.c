@@ -68,7 +68,8 @@ static void tell_value(const struct telling *t, unsigned stratum, const char *ke
 static void tell_word(const struct telling *t, const char *key, const char *word)
 {
 	if (word)
-		tell_value(t, AW_ANY_STRATUM, key, word, strcmp(key, "log") != 0, key, word);
+		tell_value(t, AW_ANY_STRATUM, key, word, strcmp(key, "log") != 0, key,
+			word);
 }
 
 static void tell_plain(const struct telling *t, const char *key, const char *word)
@@ -124,8 +125,8 @@ static void tell_exposed(const struct telling *t)
 			e->target);
 		tell_value(t, AW_ANY_STRATUM, "target", e->target_text, false, "expose",
 			e->target);
-		tell_value(t, AW_ANY_STRATUM, "mode", e->write ? "rw" : "ro", true, "expose",
-			e->target);
+		tell_value(t, AW_ANY_STRATUM, "mode", e->write ? "rw" : "ro", true,
+			"expose", e->target);
 		close_one(t);
 	}
 	if (t->policy->exposed_count)
@@ -311,7 +312,8 @@ static void tell_ask(const struct telling *t)
 		return;
 	aw_amount_text((double)t->policy->ask_deadline, seconds, sizeof(seconds));
 	open_map(t, "ask");
-	tell_value(t, AW_ANY_STRATUM, "deadline", seconds, true, "ask.deadline", seconds);
+	tell_value(
+		t, AW_ANY_STRATUM, "deadline", seconds, true, "ask.deadline", seconds);
 	close_one(t);
 }
 
@@ -351,8 +353,8 @@ static void tell_protections(const struct telling *t)
 				continue;
 			snprintf(key, sizeof(key), "protections.%s",
 				aw_protection_name(i));
-			tell_value(t, AW_ANY_STRATUM, aw_protection_name(i), "off", true,
-				key, "off");
+			tell_value(t, AW_ANY_STRATUM, aw_protection_name(i), "off",
+				true, key, "off");
 		}
 		close_one(t);
 	}

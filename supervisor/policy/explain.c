@@ -59,8 +59,8 @@ static int find_profiles(struct explained *x, struct aw_error *err)
 	struct aw_standing *standing = &x->standing;
 
 	for (size_t i = 0; i < names->count; i++) {
-		uint32_t set = aw_image_profile_set(
-			standing->policy.image, names->items[i]);
+		uint32_t set =
+			aw_image_profile_set(standing->policy.image, names->items[i]);
 
 		if (!set)
 			return aw_fail(err, EINVAL,

@@ -285,8 +285,8 @@ void aw_words_ask(const struct aw_source_words *source,
 		return;
 	aw_subject_decide(subject, source->image, source->profiles, &ret->decision);
 	if (take_rule(source->image, ret) || !source->policy.image ||
-		by_profile(source->image, &source->policy, source->profiles, subject,
-			ret))
+		by_profile(
+			source->image, &source->policy, source->profiles, subject, ret))
 		return;
 	ret->key = default_keys[refusing_section(
 		source->image, source->of, 0, subject, &ret->decision)];

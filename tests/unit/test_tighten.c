@@ -230,10 +230,10 @@ static void compare_files(const struct loaded *base, const struct loaded *strict
 		if (after[a] < before[a])
 			complain(base, strict, aw_action_name((enum aw_action)a),
 				from.bytes);
-	if (aw_image_carries(base->policy.image, 0, from.bytes, from.len, to.bytes, to.len,
-		    &found) &&
-		!aw_image_carries(strict->policy.image, 0, from.bytes, from.len, to.bytes,
-			to.len, &found))
+	if (aw_image_carries(base->policy.image, 0, from.bytes, from.len, to.bytes,
+		    to.len, &found) &&
+		!aw_image_carries(strict->policy.image, 0, from.bytes, from.len,
+			to.bytes, to.len, &found))
 		complain(base, strict, "moving", from.bytes);
 }
 

@@ -95,7 +95,7 @@ static void read_when(struct aw_loader *l, const struct aw_node *value, int list
 		read_mcp_list(l, value, list);
 }
 
-static const struct aw_shape one_shape = {.kind = AW_SHAPE_TEXT};
+static const struct aw_shape one_shape = {.kind = AW_SHAPE_TEXT, .entry = "text"};
 static const struct aw_shape program_list_shape = {
 	.kind = AW_SHAPE_LIST, .entry = "path patterns, names, or names and arguments"};
 static const struct aw_shape server_list_shape = {

@@ -218,7 +218,10 @@ static void read_default(struct aw_loader *l, const struct aw_node *value, int r
 
 enum { ANYWHERE = AW_KEY_UNTRUSTED | AW_KEY_PRESET };
 
+/* expose comes first: what is behind it is all that a profile may say. */
 static const struct aw_key file_keys[] = {
+	{"expose", aw_expose_read, 0, 0, &aw_exposed_shape,
+		"paths of the host that a wall shows, perhaps elsewhere"},
 	{"default", read_default, RULES_FILES, AW_KEY_UNTRUSTED, &file_default_shape,
 		"what holds where no list says anything; allow when not given"},
 	{"read", aw_path_list_read, AW_LIST_READ, ANYWHERE, &aw_paths_shape,
@@ -233,8 +236,6 @@ static const struct aw_key file_keys[] = {
 		"as if it were not there"},
 	{"ask", aw_path_list_read, AW_LIST_ASK, ANYWHERE, &aw_paths_shape,
 		"a human is asked"},
-	{"expose", aw_expose_read, 0, 0, &aw_exposed_shape,
-		"paths of the host that a wall shows, perhaps elsewhere"},
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
@@ -328,11 +329,14 @@ const struct aw_shape aw_network_shape = {.kind = AW_SHAPE_MAP, .keys = network_
 const struct aw_shape aw_environment_shape = {
 	.kind = AW_SHAPE_MAP, .keys = environment_keys};
 
+static const struct aw_shape profile_files_shape = {
+	.kind = AW_SHAPE_MAP, .keys = file_keys + 1};
+
 /* A wall is the same for all of a session, and so is the command's environment. */
 const struct aw_key aw_profile_sections[] = {
 	{"when", aw_profile_when_read, 0, AW_KEY_UNTRUSTED, &aw_when_shape,
 		"what enters it; one is enough"},
-	{"filesystem", read_rules, RULES_FILES, AW_KEY_UNTRUSTED, &aw_files_shape,
+	{"filesystem", read_rules, RULES_FILES, AW_KEY_UNTRUSTED, &profile_files_shape,
 		"as above, without expose"},
 	{"exec", read_rules, RULES_EXEC, AW_KEY_UNTRUSTED, &aw_exec_shape, "as above"},
 	{"network", read_rules, RULES_NETWORK, AW_KEY_UNTRUSTED, &aw_network_shape,

@@ -64,6 +64,8 @@ bool aw_image_rule_about(
 		.path = aw_image_bytes(image, entry->pattern),
 		.path_len = entry->pattern_len,
 	};
+	if (entry->list == AW_LIST_ENTER_MCP) /* a pattern of names */
+		ret->path_len = 0;
 	ret->literal = is_literal(ret->path, ret->path_len);
 	for (uint32_t i = 0; ret->section == AW_RULE_EXEC && i < count; i++)
 		if (commands[i].entry == rule)

@@ -340,6 +340,62 @@ static void numbers_are_kept(void)
 	aw_policy_release(&after);
 }
 
+/* The numbers stay, the rules go; the system's are not a layer that goes. */
+static void a_replace_drops_those_below(void)
+{
+	static const struct text_layer layers[] = {
+		{"system", AW_SYSTEM,
+			"profiles: {a: {when: {exec: x}, filesystem: {deny: [/s]}}}"},
+		{"global", AW_TRUSTED,
+			"profiles: {b: {when: {exec: x}, filesystem: {default: deny, "
+			"read: [/s, /t]}}}"},
+		{"policy", AW_TRUSTED,
+			"merge: replace\nprofiles: {c: {when: {exec: x}, filesystem: "
+			"{deny: [/t]}}}\nagents: {other: {profiles: {c: {exec: {deny: "
+			"[y]}}}}}"},
+	};
+	struct aw_policy p;
+	uint32_t all;
+
+	load(layers, 2, AW_AUDIT, &p);
+	ok(reading(&p, entered(&p, "/bin/x", NULL), "/u") == AW_DENY,
+		"two files, two profiles");
+	aw_policy_release(&p);
+	load(layers, 3, AW_AUDIT, &p);
+	all = entered(&p, "/bin/x", NULL);
+	ok(all == 5 && reading(&p, 7, "/u") == AW_ALLOW,
+		"'merge: replace' drops the profiles of the files below");
+	ok(reading(&p, all, "/s") == AW_DENY, "the system policy's stays");
+	ok(reading(&p, all, "/t") == AW_DENY, "what comes with it holds");
+	aw_policy_release(&p);
+}
+
+/* Judged by its keys, whoever asks; and a folder is not moved out of a profile's rule.
+ */
+static void changes_are_judged_in_a_profile(void)
+{
+	struct aw_policy p;
+	struct aw_decision d;
+	uint32_t rule;
+
+	load_text("filesystem: {default: allow}\nprofiles: {a: {when: {exec: x}, "
+		  "filesystem: {deny_write: [/d/x/y]}}}",
+		AW_ENFORCE, &p);
+	ok(aw_image_keyed(p.image, "/r/.git/config", 14, &rule),
+		"git's keys are known");
+	aw_image_decide_in_place_in(p.image, 1, AW_WRITE, "/r/.git/config", 14, &d);
+	ok(d.verdict == AW_DENY, "what is judged by its keys is so in a profile");
+	aw_image_decide_in_place_in(p.image, 1, AW_WRITE, "/d/x/y", 6, &d);
+	ok(d.verdict == AW_DENY, "the profile's rule holds beside it");
+	aw_image_decide_in_place_in(p.image, 0, AW_WRITE, "/d/x/y", 6, &d);
+	ok(d.verdict == AW_ALLOW, "in it alone");
+	ok(aw_image_carries(p.image, 1, "/d/x", 4, "/d/z", 4, &d) &&
+			d.verdict == AW_DENY &&
+			!aw_image_carries(p.image, 0, "/d/x", 4, "/d/z", 4, &d),
+		"a folder is not moved away with a rule of its");
+	aw_policy_release(&p);
+}
+
 static void mistakes_are_reported(void)
 {
 	static const struct {
@@ -441,6 +497,8 @@ int main(void)
 	files_do_not_loosen_each_other();
 	the_rest_stays_as_it_is();
 	numbers_are_kept();
+	a_replace_drops_those_below();
+	changes_are_judged_in_a_profile();
 	mistakes_are_reported();
 	too_many_are_refused();
 	a_print_can_be_read_again();

@@ -88,6 +88,7 @@ void aw_draft_entry_free(struct aw_draft_entry *entry)
 	free(entry->words);
 	free(entry->nets);
 	free(entry->pattern);
+	free(entry->names);
 	free(entry->text);
 }
 
@@ -201,14 +202,29 @@ static void add_entries(struct aw_build *build, struct aw_draft *draft)
 			to.pattern_len = (uint32_t)strlen(from->pattern);
 			aw_bytes_add(
 				&build->parts[AW_PART_PATTERNS], &index, sizeof(index));
+		} else if (from->names) {
+			to.pattern = add_text(build, from->names, NULL);
+			to.pattern_len = (uint32_t)strlen(from->names);
 		}
-		build->head.flags |= (uint32_t)AW_IMAGE_SPEAKS << from->stratum;
+		if (from->stratum < AW_STRATA)
+			build->head.flags |= (uint32_t)AW_IMAGE_SPEAKS << from->stratum;
 		if (from->list == AW_LIST_HIDE && !from->negated)
 			build->head.flags |= AW_IMAGE_HIDES;
 		if (from->list == AW_LIST_KEYED)
 			build->head.flags |= AW_IMAGE_KEYS;
 		aw_bytes_add(&build->parts[AW_PART_ENTRIES], &to, sizeof(to));
 		index++;
+	}
+}
+
+static void add_profiles(struct aw_build *build, const struct aw_draft *draft)
+{
+	unsigned i;
+
+	for (i = 0; i < draft->profile_count; i++) {
+		uint32_t at = add_text(build, draft->profiles[i], NULL);
+
+		aw_bytes_add(&build->parts[AW_PART_PROFILES], &at, sizeof(at));
 	}
 }
 
@@ -299,6 +315,7 @@ int aw_draft_compile(struct aw_draft *draft, void **ret_image, size_t *ret_size,
 			draft->strata[i].network || draft->strata[i].listen)
 			build.head.flags |= (uint32_t)AW_IMAGE_SPEAKS << i;
 	add_entries(&build, draft);
+	add_profiles(&build, draft);
 	aw_build_trie(&build, draft);
 	aw_build_commands(&build, draft);
 	aw_build_nets(&build, draft);

@@ -46,6 +46,7 @@ struct aw_draft_entry {
 	const char *file, *layer; /* outlive the draft */
 	unsigned line, column;
 	char *pattern; /* owned; path pattern, absolute and normalised, or NULL */
+	char *names;   /* owned; AW_LIST_ENTER_MCP: a pattern of names, or NULL */
 	char **words;  /* owned; a command: name or path pattern, then arguments */
 	size_t word_count;
 	struct aw_draft_net *nets; /* owned */
@@ -54,7 +55,9 @@ struct aw_draft_entry {
 
 struct aw_draft {
 	enum aw_mode mode;
-	struct aw_image_stratum strata[AW_STRATA];
+	struct aw_image_stratum strata[AW_STRATA_MAX];
+	const char *profiles[AW_PROFILES]; /* names; outlive the draft */
+	unsigned profile_count;
 	struct aw_draft_entry *entries; /* owned */
 	size_t count, size;
 	bool failed; /* out of memory */

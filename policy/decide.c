@@ -9,19 +9,21 @@ static bool is_in_place(enum aw_effect effect)
 	       effect == AW_FX_SYMLINK;
 }
 
-void aw_decide_files(const struct aw_image *image, enum aw_effect effect,
-	enum aw_action action, const struct aw_ends *ends, struct aw_decision *ret)
+void aw_decide_files(const struct aw_image *image, uint32_t profiles,
+	enum aw_effect effect, enum aw_action action, const struct aw_ends *ends,
+	struct aw_decision *ret)
 {
-	void (*decide)(const struct aw_image *, enum aw_action, const char *, size_t,
-		struct aw_decision *) =
-		is_in_place(effect) ? aw_image_decide_in_place : aw_image_decide_path;
+	void (*decide)(const struct aw_image *, uint32_t, enum aw_action, const char *,
+		size_t, struct aw_decision *) = is_in_place(effect)
+							? aw_image_decide_in_place_in
+							: aw_image_decide_path_in;
 	struct aw_decision second;
 
-	decide(image, effect == AW_FX_LINK ? AW_WRITE : action, ends->path,
+	decide(image, profiles, effect == AW_FX_LINK ? AW_WRITE : action, ends->path,
 		ends->path_len, ret);
 	if (!ends->path2_len)
 		return;
-	decide(image, effect == AW_FX_SYMLINK ? AW_READ : action, ends->path2,
+	decide(image, profiles, effect == AW_FX_SYMLINK ? AW_READ : action, ends->path2,
 		ends->path2_len, &second);
 	if (second.verdict > ret->verdict)
 		*ret = second;

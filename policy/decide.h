@@ -19,11 +19,13 @@ struct aw_ends {
 };
 
 /*
- * action is that of the call.  The stricter verdict of both ends comes back.  The file
- * that gets another name by link(2) is judged as if it were written to, since it will
- * be writable where the new name is; what a symbolic link says is judged as read.
+ * action is that of the call, profiles the set of its process.  The stricter verdict of
+ * both ends comes back.  The file that gets another name by link(2) is judged as if it
+ * were written to, since it will be writable where the new name is; what a symbolic
+ * link says is judged as read.
  */
-void aw_decide_files(const struct aw_image *image, enum aw_effect effect,
-	enum aw_action action, const struct aw_ends *ends, struct aw_decision *ret);
+void aw_decide_files(const struct aw_image *image, uint32_t profiles,
+	enum aw_effect effect, enum aw_action action, const struct aw_ends *ends,
+	struct aw_decision *ret);
 
 #endif

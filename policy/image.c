@@ -110,11 +110,12 @@ static bool keyed(
 bool aw_image_keyed(
 	const struct aw_image *image, const char *path, size_t len, uint32_t *ret_rule)
 {
+	const struct aw_window all = {0, AW_STRATA};
 	struct aw_matches m;
 
 	if (!(image->flags & AW_IMAGE_KEYS))
 		return false;
-	aw_image_walk(image, AW_WALK_CHANGES, path, len, &m);
+	aw_image_walk(image, AW_WALK_CHANGES, &all, path, len, &m);
 	return keyed(image, &m, ret_rule);
 }
 
@@ -136,41 +137,59 @@ bool aw_image_next_keyed(const struct aw_image *image, uint32_t *at,
 	return false;
 }
 
-static void decide_files(const struct aw_image *image, enum aw_action action,
-	bool in_place, const char *path, size_t len, struct aw_decision *ret)
+/* What is judged by keys is so for all: profiles have no such rules. */
+static void decide_files(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, bool in_place, const char *path, size_t len,
+	struct aw_decision *ret)
 {
+	enum aw_walk how = aw_is_change(action) ? AW_WALK_CHANGES : AW_WALK_READS;
+	uint32_t windows = aw_windows_of(profiles), rule;
+	struct aw_window w;
 	struct aw_matches m;
-	uint32_t rule;
 	unsigned s;
 
-	aw_image_walk(image, aw_is_change(action) ? AW_WALK_CHANGES : AW_WALK_READS,
-		path, len, &m);
-	for (s = 0; s < AW_STRATA; s++)
-		if (AW_STRATUM_SPEAKS(image, s))
-			aw_image_judge_files(image, s, action, &m, ret);
-	if (in_place && image->flags & AW_IMAGE_KEYS && keyed(image, &m, &rule))
-		aw_decision_add(ret, AW_DENY, rule);
+	while (aw_window_next(image, &windows, &w)) {
+		aw_image_walk(image, how, &w, path, len, &m);
+		for (s = w.first; s < w.end; s++)
+			if (aw_stratum_speaks(image, s))
+				aw_image_judge_files(image, s, action, &m, ret);
+		if (in_place && w.first == 0 && image->flags & AW_IMAGE_KEYS &&
+			keyed(image, &m, &rule))
+			aw_decision_add(ret, AW_DENY, rule);
+	}
 }
 
 void aw_image_decide_in_place(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret)
 {
+	aw_image_decide_in_place_in(image, 0, action, path, len, ret);
+}
+
+void aw_image_decide_in_place_in(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const char *path, size_t len, struct aw_decision *ret)
+{
 	if (action != AW_WRITE && action != AW_CREATE) {
-		aw_image_decide_path(image, action, path, len, ret);
+		aw_image_decide_path_in(image, profiles, action, path, len, ret);
 		return;
 	}
 	*ret = (struct aw_decision){AW_ALLOW, AW_NO_RULE};
-	decide_files(image, action, true, path, len, ret);
+	decide_files(image, profiles, action, true, path, len, ret);
 }
 
 void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret)
 {
+	aw_image_decide_path_in(image, 0, action, path, len, ret);
+}
+
+void aw_image_decide_path_in(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const char *path, size_t len, struct aw_decision *ret)
+{
 	ret->verdict = AW_ALLOW;
 	ret->rule = AW_NO_RULE;
 	switch (action) {
 	case AW_EXEC:
-		aw_image_decide_exec(image, path, len, NULL, 0, ret);
+		aw_image_decide_exec_in(image, profiles, path, len, NULL, 0, ret);
 		return;
 	case AW_METADATA:
 		if (!aw_image_hides(image))
@@ -183,5 +202,5 @@ void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	default:
 		break;
 	}
-	decide_files(image, action, false, path, len, ret);
+	decide_files(image, profiles, action, false, path, len, ret);
 }

@@ -17,6 +17,14 @@
 #include "policy/error.h"
 #include "policy/verdict.h"
 
+/*
+ * Which profiles a process is in: bit n is profile n of the image.  A profile holds on
+ * top of what holds for all, so the stricter verdict of both comes out, and of several
+ * the strictest.  With AW_PROFILES_ALONE what holds for all is left out.
+ */
+#define AW_PROFILES 24
+#define AW_PROFILES_ALONE 0x80000000u
+
 struct aw_image; /* the block itself; starts with magic, version and its own size */
 
 /* One rule as the log shows it; the strings point into the image. */
@@ -46,12 +54,18 @@ bool aw_image_hides(const struct aw_image *image);
 void aw_image_decide_path(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret);
 
+/* This and those below, for a process that is in profiles. */
+void aw_image_decide_path_in(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const char *path, size_t len, struct aw_decision *ret);
+
 /*
  * The same for a call that changes what is in the file, or puts something under its
  * name otherwise than by a rename: where the file is judged by its keys it is refused.
  */
 void aw_image_decide_in_place(const struct aw_image *image, enum aw_action action,
 	const char *path, size_t len, struct aw_decision *ret);
+void aw_image_decide_in_place_in(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const char *path, size_t len, struct aw_decision *ret);
 
 /*
  * Is this a configuration of git's that is judged by its keys (policy/gitconfig.h)?
@@ -75,8 +89,8 @@ bool aw_image_next_keyed(const struct aw_image *image, uint32_t *at,
  * and AW_DENY, or AW_ASK where only a question would be left out.  Time grows with the
  * number of rules: for renames of folders alone.
  */
-bool aw_image_carries(const struct aw_image *image, const char *from, size_t from_len,
-	const char *to, size_t to_len, struct aw_decision *ret);
+bool aw_image_carries(const struct aw_image *image, uint32_t profiles, const char *from,
+	size_t from_len, const char *to, size_t to_len, struct aw_decision *ret);
 
 /*
  * The verdict for running path with argc strings in argv (argv[0] included).  Exec
@@ -84,6 +98,9 @@ bool aw_image_carries(const struct aw_image *image, const char *from, size_t fro
  */
 void aw_image_decide_exec(const struct aw_image *image, const char *path, size_t len,
 	const char *const *argv, size_t argc, struct aw_decision *ret);
+void aw_image_decide_exec_in(const struct aw_image *image, uint32_t profiles,
+	const char *path, size_t len, const char *const *argv, size_t argc,
+	struct aw_decision *ret);
 
 /* An Internet or Unix address to judge.  host is the name it was reached by, or NULL.
  */
@@ -103,10 +120,15 @@ struct aw_address {
  */
 void aw_image_decide_address(const struct aw_image *image, enum aw_action action,
 	const struct aw_address *address, struct aw_decision *ret);
+void aw_image_decide_address_in(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const struct aw_address *address,
+	struct aw_decision *ret);
 
 /* The verdict for looking a name up: only a deny or ask entry by name can refuse it. */
 void aw_image_decide_host(
 	const struct aw_image *image, const char *host, struct aw_decision *ret);
+void aw_image_decide_host_in(const struct aw_image *image, uint32_t profiles,
+	const char *host, struct aw_decision *ret);
 
 /*
  * The names that connections are allowed to, one after another: *at is 0 at first. *ret

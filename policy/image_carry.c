@@ -93,6 +93,14 @@ static bool is_left(const struct parts *p, const char *from, size_t from_len,
 	return !(after >> p->count & 1) && before & ~after;
 }
 
+/* Is it a rule for a process in these profiles? */
+static bool concerns(const struct aw_image_entry *entry, uint32_t profiles)
+{
+	if (entry->stratum < AW_STRATA)
+		return !(profiles & AW_PROFILES_ALONE);
+	return profiles >> (entry->stratum - AW_STRATA) & 1;
+}
+
 /*
  * AW_ALLOW: the entry holds nothing back.  A repository's configuration is known by
  * what stands beside it, wherever it goes.
@@ -115,8 +123,8 @@ static enum aw_verdict guards(const struct aw_image_entry *entry, const char *pa
 	}
 }
 
-bool aw_image_carries(const struct aw_image *image, const char *from, size_t from_len,
-	const char *to, size_t to_len, struct aw_decision *ret)
+bool aw_image_carries(const struct aw_image *image, uint32_t profiles, const char *from,
+	size_t from_len, const char *to, size_t to_len, struct aw_decision *ret)
 {
 	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
 	const uint32_t *patterns = aw_part_at(image, AW_PART_PATTERNS);
@@ -128,7 +136,7 @@ bool aw_image_carries(const struct aw_image *image, const char *from, size_t fro
 		enum aw_verdict verdict = guards(e, pattern);
 		struct parts parts;
 
-		if (verdict <= found.verdict ||
+		if (verdict <= found.verdict || !concerns(e, profiles) ||
 			(take_apart(pattern, e->pattern_len, &parts) &&
 				!is_left(&parts, from, from_len, to, to_len)))
 			continue;

@@ -20,6 +20,7 @@ const uint32_t aw_part_record_sizes[AW_PARTS] = {
 	[AW_PART_WORDS] = sizeof(struct aw_image_word),
 	[AW_PART_NETS] = sizeof(struct aw_image_net),
 	[AW_PART_NET_BUCKETS] = sizeof(uint32_t),
+	[AW_PART_PROFILES] = sizeof(uint32_t),
 };
 
 static uint32_t count(const struct aw_image *image, enum aw_part_id id)
@@ -43,7 +44,7 @@ static bool header_fits(const struct aw_image *image, struct aw_error *err)
 
 	if (image->mode != AW_AUDIT && image->mode != AW_ENFORCE)
 		return aw_fail(err, EBADMSG, "unknown mode"), false;
-	for (s = 0; s < AW_STRATA; s++)
+	for (s = 0; s < AW_STRATA_MAX; s++)
 		if (image->strata[s].files > AW_DEFAULT_DENY ||
 			image->strata[s].exec > AW_DEFAULT_DENY ||
 			image->strata[s].network > AW_DEFAULT_DENY ||
@@ -98,9 +99,20 @@ static bool entries_fit(const struct aw_image *image)
 	for (i = 0; i < count(image, AW_PART_ENTRIES); i++, e++)
 		if (e->text >= bytes || e->file >= bytes || e->layer >= bytes ||
 			!text_fits(image, e->pattern, e->pattern_len) ||
-			e->stratum >= AW_STRATA || e->list >= AW_LISTS)
+			e->stratum >= aw_strata_of(image) || e->list >= AW_LISTS)
 			return false;
 	return true;
+}
+
+static bool profiles_fit(const struct aw_image *image)
+{
+	const uint32_t *names = aw_part_at(image, AW_PART_PROFILES);
+	uint32_t i;
+
+	for (i = 0; i < count(image, AW_PART_PROFILES); i++)
+		if (names[i] >= count(image, AW_PART_BYTES))
+			return false;
+	return i <= AW_PROFILES;
 }
 
 /* Children come after their parents, so there is no way in a circle. */
@@ -214,8 +226,9 @@ int aw_image_check(const void *bytes, size_t size, struct aw_error *err)
 			(unsigned)image->size, size);
 	if (!header_fits(image, err) || !parts_fit(image, err))
 		return aw_while(err, "policy image");
-	if (!entries_fit(image) || !nodes_fit(image) || !edges_fit(image) ||
-		!anchored_fit(image) || !indices_fit(image, AW_PART_TERMS) ||
+	if (!profiles_fit(image) || !entries_fit(image) || !nodes_fit(image) ||
+		!edges_fit(image) || !anchored_fit(image) ||
+		!indices_fit(image, AW_PART_TERMS) ||
 		!indices_fit(image, AW_PART_PATTERNS) || !commands_fit(image) ||
 		!nets_fit(image))
 		return aw_fail(err, EBADMSG, "policy image: a reference leads nowhere");

@@ -60,9 +60,24 @@ static void try_commands(const struct aw_image *image, uint32_t first, uint32_t 
 			aw_matches_add(m, entries, commands[first].entry);
 }
 
-static void match_commands(
-	const struct aw_image *image, const struct run *run, struct aw_matches *m)
+static struct run run_of(
+	const char *path, size_t len, const char *const *argv, size_t argc)
 {
+	struct run run = {path, path, len, len, argv, argc};
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (path[i] == '/') {
+			run.base = path + i + 1;
+			run.base_len = len - i - 1;
+		}
+	return run;
+}
+
+void aw_image_match_programs(const struct aw_image *image, const char *path, size_t len,
+	const char *const *argv, size_t argc, struct aw_matches *m)
+{
+	const struct run run_ = run_of(path, len, argv, argc), *run = &run_;
 	const struct aw_part *buckets = &image->parts[AW_PART_COMMAND_BUCKETS];
 	const uint32_t *starts = aw_part_at(image, AW_PART_COMMAND_BUCKETS);
 	uint32_t first, end;
@@ -93,27 +108,30 @@ static void judge_exec(const struct aw_image *image, unsigned s,
 void aw_image_decide_exec(const struct aw_image *image, const char *path, size_t len,
 	const char *const *argv, size_t argc, struct aw_decision *ret)
 {
-	struct run run = {path, path, len, len, argv, argc};
+	aw_image_decide_exec_in(image, 0, path, len, argv, argc, ret);
+}
+
+void aw_image_decide_exec_in(const struct aw_image *image, uint32_t profiles,
+	const char *path, size_t len, const char *const *argv, size_t argc,
+	struct aw_decision *ret)
+{
 	struct aw_decision files = {AW_ALLOW, AW_NO_RULE};
+	uint32_t windows = aw_windows_of(profiles);
+	struct aw_window w;
 	struct aw_matches m;
 	unsigned s;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (path[i] == '/') {
-			run.base = path + i + 1;
-			run.base_len = len - i - 1;
-		}
 
 	ret->verdict = AW_ALLOW;
 	ret->rule = AW_NO_RULE;
-	aw_image_walk(image, AW_WALK_READS, path, len, &m);
-	for (s = 0; s < AW_STRATA; s++)
-		if (AW_STRATUM_SPEAKS(image, s))
+	while (aw_window_next(image, &windows, &w)) {
+		aw_image_walk(image, AW_WALK_READS, &w, path, len, &m);
+		aw_image_match_programs(image, path, len, argv, argc, &m);
+		for (s = w.first; s < w.end; s++) {
+			if (!aw_stratum_speaks(image, s))
+				continue;
 			aw_image_judge_files(image, s, AW_READ, &m, &files);
-	match_commands(image, &run, &m);
-	for (s = 0; s < AW_STRATA; s++)
-		if (AW_STRATUM_SPEAKS(image, s))
 			judge_exec(image, s, &m, ret);
+		}
+	}
 	aw_decision_add(ret, files.verdict, files.rule);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "policy/image.h"
 
@@ -27,7 +28,8 @@ enum aw_stratum {
 	AW_STRATUM_TRUSTED,
 	AW_STRATUM_UNTRUSTED,
 	AW_STRATUM_PROTECTIONS,
-	AW_STRATA
+	AW_STRATA, /* of what holds for all; from here on, one for each profile */
+	AW_STRATA_MAX = AW_STRATA + AW_PROFILES
 };
 
 enum aw_list {
@@ -45,6 +47,8 @@ enum aw_list {
 	AW_LIST_NET_ASK,
 	AW_LIST_NET_ALLOW,
 	AW_LIST_NET_LISTEN,
+	AW_LIST_ENTER,	   /* programs that enter a profile */
+	AW_LIST_ENTER_MCP, /* MCP servers that do; the pattern is one of names */
 	AW_LISTS
 };
 
@@ -86,12 +90,13 @@ enum aw_part_id {
 	AW_PART_WORDS,		 /* struct aw_image_word: argument patterns */
 	AW_PART_NETS,		 /* struct aw_image_net, grouped by bucket, then wild */
 	AW_PART_NET_BUCKETS,	 /* uint32_t */
+	AW_PART_PROFILES,	 /* uint32_t: the name of each, terminated, in bytes */
 	AW_PARTS
 };
 
 struct aw_image {
 	uint32_t magic, version, size, mode, flags, seed;
-	struct aw_image_stratum strata[AW_STRATA];
+	struct aw_image_stratum strata[AW_STRATA_MAX];
 	uint32_t prefixes4[2], prefixes6[5]; /* bit n: some address has that prefix */
 	struct aw_part parts[AW_PARTS];
 };
@@ -222,17 +227,74 @@ static inline void aw_bucket(const struct aw_image *image, enum aw_part_id bucke
 	*end = starts[b + 1];
 }
 
-/* The best (last) matching entry of every list, AW_NO_RULE where there is none. */
+/*
+ * Strata that are judged in one go: those that hold for all, or one profile.  What is
+ * found out about others on the way is left out, so that a profile costs no room.
+ */
+struct aw_window {
+	unsigned first, end;
+};
+
+static inline unsigned aw_strata_of(const struct aw_image *image)
+{
+	return AW_STRATA + image->parts[AW_PART_PROFILES].count;
+}
+
+/* What a set of profiles stands for, as aw_window_next() takes it apart. */
+static inline uint32_t aw_windows_of(uint32_t profiles)
+{
+	return profiles ^ AW_PROFILES_ALONE;
+}
+
+/* The next window of a set; false when there are no more. */
+static inline bool aw_window_next(
+	const struct aw_image *image, uint32_t *windows, struct aw_window *ret)
+{
+	unsigned i;
+
+	if (*windows & AW_PROFILES_ALONE) {
+		*windows &= ~AW_PROFILES_ALONE;
+		*ret = (struct aw_window){0, AW_STRATA};
+		return true;
+	}
+	i = *windows ? (unsigned)__builtin_ctz(*windows) : AW_PROFILES;
+	if (AW_STRATA + i >= aw_strata_of(image))
+		return false;
+	*windows &= *windows - 1;
+	*ret = (struct aw_window){AW_STRATA + i, AW_STRATA + i + 1};
+	return true;
+}
+
+/* Has a stratum of a window anything to say?  A profile always has. */
+static inline bool aw_stratum_speaks(const struct aw_image *image, unsigned s)
+{
+	return s >= AW_STRATA || AW_STRATUM_SPEAKS(image, s);
+}
+
+/*
+ * The best (last) matching entry of every list of a window, AW_NO_RULE where there is
+ * none.
+ */
 struct aw_matches {
+	unsigned first;
 	uint32_t best[AW_SLOTS];
 };
+
+static inline void aw_matches_reset(struct aw_matches *m, const struct aw_window *w)
+{
+	m->first = w->first;
+	memset(m->best, 0xff, sizeof(m->best));
+}
 
 static inline void aw_matches_add(
 	struct aw_matches *m, const struct aw_image_entry *entries, uint32_t index)
 {
-	uint32_t *best =
-		&m->best[entries[index].stratum * AW_LISTS + entries[index].list];
+	unsigned s = entries[index].stratum - m->first;
+	uint32_t *best;
 
+	if (s >= AW_STRATA)
+		return;
+	best = &m->best[s * AW_LISTS + entries[index].list];
 	if (*best == AW_NO_RULE || index > *best)
 		*best = index;
 }
@@ -244,7 +306,7 @@ static inline bool aw_matches_hold(const struct aw_image *image,
 {
 	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
 
-	*ret_rule = m->best[stratum * AW_LISTS + list];
+	*ret_rule = m->best[(stratum - m->first) * AW_LISTS + list];
 	return *ret_rule != AW_NO_RULE && !entries[*ret_rule].negated;
 }
 
@@ -267,11 +329,16 @@ static inline void aw_decision_add(
 enum aw_walk { AW_WALK_CHANGES, AW_WALK_READS };
 
 /*
- * image_walk.c: all path rules that match path, *ret is set up first.  AW_WALK_READS
- * may leave out those of AW_LIST_DENY_WRITE and AW_LIST_KEYED.
+ * image_walk.c: all path rules of a window that match path, *ret is set up first.
+ * AW_WALK_READS may leave out those of AW_LIST_DENY_WRITE and AW_LIST_KEYED.
  */
-void aw_image_walk(const struct aw_image *image, enum aw_walk how, const char *path,
-	size_t len, struct aw_matches *ret);
+void aw_image_walk(const struct aw_image *image, enum aw_walk how,
+	const struct aw_window *window, const char *path, size_t len,
+	struct aw_matches *ret);
+
+/* image_exec.c: programs of exec lists that match, into *m, which is set up already. */
+void aw_image_match_programs(const struct aw_image *image, const char *path, size_t len,
+	const char *const *argv, size_t argc, struct aw_matches *m);
 
 /* image.c: does the action change what is at its path? */
 bool aw_is_change(enum aw_action action);

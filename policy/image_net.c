@@ -153,12 +153,12 @@ static void judge_connect(const struct aw_image *image, unsigned s,
 		aw_decision_add(ret, AW_DENY, AW_NO_RULE);
 }
 
-static void judge(const struct aw_image *image, enum aw_action action,
-	const struct aw_matches *m, struct aw_decision *ret)
+static void judge(const struct aw_image *image, const struct aw_window *w,
+	enum aw_action action, const struct aw_matches *m, struct aw_decision *ret)
 {
 	unsigned s;
 
-	for (s = 0; s < AW_STRATA; s++)
+	for (s = w->first; s < w->end; s++)
 		if (action == AW_BIND)
 			judge_listen(image, s, m, ret);
 		else
@@ -166,8 +166,8 @@ static void judge(const struct aw_image *image, enum aw_action action,
 }
 
 __attribute__((noinline)) static void decide_unix(const struct aw_image *image,
-	enum aw_action action, const struct aw_address *address,
-	struct aw_decision *ret)
+	const struct aw_window *w, enum aw_action action,
+	const struct aw_address *address, struct aw_decision *ret)
 {
 	struct aw_decision files = {AW_ALLOW, AW_NO_RULE};
 	struct aw_matches m;
@@ -178,32 +178,33 @@ __attribute__((noinline)) static void decide_unix(const struct aw_image *image,
 		return; /* unnamed: nobody else can be meant */
 	if (address->path[0] == '/') {
 		aw_image_walk(image,
-			aw_is_change(action) ? AW_WALK_CHANGES : AW_WALK_READS,
+			aw_is_change(action) ? AW_WALK_CHANGES : AW_WALK_READS, w,
 			address->path, address->path_len, &m);
-		for (s = 0; s < AW_STRATA; s++)
+		for (s = w->first; s < w->end; s++)
 			aw_image_judge_files(image, s, action, &m, &files);
 	} else {
-		memset(&m, 0xff, sizeof(m));
+		aw_matches_reset(&m, w);
 		if (address->path[0] == '@')
 			look_up_abstract(&q, address->path + 1, address->path_len - 1);
 	}
-	judge(image, action, &m, ret);
+	judge(image, w, action, &m, ret);
 	aw_decision_add(ret, files.verdict, files.rule);
 }
 
 __attribute__((noinline)) static void decide_internet(const struct aw_image *image,
-	enum aw_action action, const struct aw_address *address,
-	struct aw_decision *ret)
+	const struct aw_window *w, enum aw_action action,
+	const struct aw_address *address, struct aw_decision *ret)
 {
 	struct aw_matches m;
 	struct query q = {image, &m, address->port};
 
-	memset(&m, 0xff, sizeof(m));
+	aw_matches_reset(&m, w);
 	look_up_internet(&q, address);
-	judge(image, action, &m, ret);
+	judge(image, w, action, &m, ret);
 }
 
-static bool denies_strange_families(const struct aw_image *image, int family)
+static bool denies_strange_families(
+	const struct aw_image *image, const struct aw_window *w, int family)
 {
 	unsigned s;
 
@@ -213,7 +214,7 @@ static bool denies_strange_families(const struct aw_image *image, int family)
 	if (family == AF_NETLINK)
 		return false;
 #endif
-	for (s = 0; s < AW_STRATA; s++)
+	for (s = w->first; s < w->end; s++)
 		if (image->strata[s].network != AW_DEFAULT_ALLOW)
 			return true;
 	return false;
@@ -222,39 +223,60 @@ static bool denies_strange_families(const struct aw_image *image, int family)
 void aw_image_decide_address(const struct aw_image *image, enum aw_action action,
 	const struct aw_address *address, struct aw_decision *ret)
 {
+	aw_image_decide_address_in(image, 0, action, address, ret);
+}
+
+void aw_image_decide_address_in(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const struct aw_address *address,
+	struct aw_decision *ret)
+{
+	uint32_t windows = aw_windows_of(profiles);
+	struct aw_window w;
+
 	ret->verdict = AW_ALLOW;
 	ret->rule = AW_NO_RULE;
-	switch (address->family) {
-	case AF_UNIX:
-		decide_unix(image, action, address, ret);
-		return;
-	case AF_INET:
-	case AF_INET6:
-		decide_internet(image, action, address, ret);
-		return;
-	default:
-		if (denies_strange_families(image, address->family))
-			ret->verdict = AW_DENY;
+	while (aw_window_next(image, &windows, &w)) {
+		switch (address->family) {
+		case AF_UNIX:
+			decide_unix(image, &w, action, address, ret);
+			break;
+		case AF_INET:
+		case AF_INET6:
+			decide_internet(image, &w, action, address, ret);
+			break;
+		default:
+			if (denies_strange_families(image, &w, address->family))
+				aw_decision_add(ret, AW_DENY, AW_NO_RULE);
+		}
 	}
 }
 
 void aw_image_decide_host(
 	const struct aw_image *image, const char *host, struct aw_decision *ret)
 {
+	aw_image_decide_host_in(image, 0, host, ret);
+}
+
+void aw_image_decide_host_in(const struct aw_image *image, uint32_t profiles,
+	const char *host, struct aw_decision *ret)
+{
+	uint32_t windows = aw_windows_of(profiles), rule;
 	struct aw_matches m;
 	struct query q = {image, &m, -1};
-	uint32_t rule;
+	struct aw_window w;
 	unsigned s;
 
 	ret->verdict = AW_ALLOW;
 	ret->rule = AW_NO_RULE;
-	memset(&m, 0xff, sizeof(m));
-	look_up_host(&q, host);
-	for (s = 0; s < AW_STRATA; s++)
-		if (aw_matches_hold(image, &m, s, AW_LIST_NET_DENY, &rule))
-			aw_decision_add(ret, AW_DENY, rule);
-		else if (aw_matches_hold(image, &m, s, AW_LIST_NET_ASK, &rule))
-			aw_decision_add(ret, AW_ASK, rule);
+	while (aw_window_next(image, &windows, &w)) {
+		aw_matches_reset(&m, &w);
+		look_up_host(&q, host);
+		for (s = w.first; s < w.end; s++)
+			if (aw_matches_hold(image, &m, s, AW_LIST_NET_DENY, &rule))
+				aw_decision_add(ret, AW_DENY, rule);
+			else if (aw_matches_hold(image, &m, s, AW_LIST_NET_ASK, &rule))
+				aw_decision_add(ret, AW_ASK, rule);
+	}
 }
 
 bool aw_image_next_name(

@@ -182,15 +182,16 @@ static void compare_all(const struct aw_image *image, const char *path, size_t l
 	}
 }
 
-void aw_image_walk(const struct aw_image *image, enum aw_walk how, const char *path,
-	size_t len, struct aw_matches *ret)
+void aw_image_walk(const struct aw_image *image, enum aw_walk how,
+	const struct aw_window *window, const char *path, size_t len,
+	struct aw_matches *ret)
 {
 	const struct walk walk = {image, ret, how == AW_WALK_READS ? AW_NODE_READS : 0};
 	struct alive sets[2], *from = &sets[0], *to = &sets[1], *swap;
 	struct component c;
 	size_t at = 0;
 
-	memset(ret, 0xff, sizeof(*ret));
+	aw_matches_reset(ret, window);
 	from->count = 0;
 	if (!enter(&walk, 0, from)) {
 		compare_all(image, path, len, ret);

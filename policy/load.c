@@ -48,7 +48,7 @@ static void warn_about_idle_lists(struct aw_loader *l)
 		{AW_LIST_EXEC_ALLOW, 1, "exec.allow", "exec"},
 		{AW_LIST_NET_ALLOW, 2, "network.allow", "network"},
 	};
-	bool told[AW_STRATA][3] = {{false}};
+	bool told[AW_STRATA_MAX][3] = {{false}};
 	struct aw_policy_source source = {NULL, NULL, AW_TRUSTED};
 	size_t i, j;
 
@@ -134,6 +134,7 @@ static void read_documents(struct aw_loader *l, const struct loading *loading)
 {
 	size_t i;
 
+	aw_profiles_keep(l);
 	l->policy.mode = loading->mode;
 	aw_base_take(l);
 	for (i = 0; i < loading->count; i++)
@@ -169,9 +170,13 @@ static int compile(struct aw_loader *l)
 {
 	static const struct aw_policy_source none = {"policy", "built-in", AW_TRUSTED};
 	struct aw_error err;
+	unsigned i;
 
 	l->source = &none;
 	l->draft.mode = l->policy.mode;
+	for (i = 0; i < l->policy.profile_count; i++)
+		l->draft.profiles[i] = l->policy.profiles[i].name;
+	l->draft.profile_count = l->policy.profile_count;
 	aw_draft_order(&l->draft);
 	if (aw_draft_compile(&l->draft, &l->policy.image, &l->policy.image_size, &err) <
 		0)

@@ -59,6 +59,8 @@ struct aw_policy_variables {
 	 * wish, not a default */
 	const char *(*default_runner)(enum aw_mode mode, bool wanted);
 	const struct aw_policy_judged *judged; /* or NULL */
+	/* what this policy takes the place of, or NULL: a profile keeps its number */
+	const struct aw_policy *before;
 };
 
 /* One mistake or warning: "file:line:column: text". */
@@ -136,6 +138,12 @@ struct aw_entry_place {
 	char *doubled, *file; /* owned: text and file of a double, else NULL */
 };
 
+/* One profile, by the number of its bit in policy/image.h. */
+struct aw_policy_profile {
+	char *name;	     /* owned */
+	enum aw_trust trust; /* of the files that it comes from */
+};
+
 struct aw_origin; /* private to the loader */
 
 /* The resolved policy. All strings owned. */
@@ -166,8 +174,10 @@ struct aw_policy {
 	bool redirect_home;
 	struct aw_limits limits;
 	uint64_t ask_deadline; /* seconds that a question waits; 0: not said */
-	unsigned unprotected;  /* protections that are off; aw_policy_print() has names
-				*/
+	struct aw_policy_profile profiles[AW_PROFILES];
+	unsigned profile_count;
+	unsigned unprotected; /* protections that are off; aw_policy_print() has names
+			       */
 	struct aw_entry_place *places; /* owned; in the order of the lists */
 	size_t place_count;
 	struct aw_expectation *tests; /* owned */

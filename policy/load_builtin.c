@@ -35,7 +35,7 @@ static void add_folder(struct aw_loader *l, const char *folder)
 	char *text = aw_path_quoted(l, folder);
 	int s;
 
-	for (s = 0; text && s < AW_STRATA; s++)
+	for (s = 0; text && s < AW_STRATA + (int)l->policy.profile_count; s++)
 		aw_built_in_entry(l, (enum aw_stratum)s, AW_LIST_WRITE,
 			AW_RANK_BUILT_IN, text, 1);
 	free(text);
@@ -170,7 +170,7 @@ void aw_builtin_add(struct aw_loader *l)
 
 	set_defaults(l);
 	add_places(l);
-	for (s = 0; s < AW_STRATA; s++)
+	for (s = 0; s < AW_STRATA + (int)l->policy.profile_count; s++)
 		for (i = 0; devices[i] && l->draft.strata[s].files != AW_DEFAULT_ALLOW;
 			i++)
 			aw_built_in_entry(l, (enum aw_stratum)s, AW_LIST_WRITE,

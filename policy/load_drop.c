@@ -26,12 +26,13 @@ void aw_base_take(struct aw_loader *l)
 	base->unprotected = l->unprotected;
 }
 
-static void drop_entries(struct aw_draft *draft)
+static void drop_entries(struct aw_loader *l)
 {
+	struct aw_draft *draft = &l->draft;
 	size_t i, kept = 0;
 
 	for (i = 0; i < draft->count; i++)
-		if (draft->entries[i].stratum == AW_STRATUM_SYSTEM)
+		if (aw_is_systems(l, draft->entries[i].stratum))
 			draft->entries[kept++] = draft->entries[i];
 		else
 			aw_draft_entry_free(&draft->entries[i]);
@@ -93,14 +94,18 @@ static void drop_fields(struct aw_loader *l)
 
 void aw_below_drop(struct aw_loader *l, bool fields)
 {
-	int s;
+	unsigned s;
 
-	drop_entries(&l->draft);
+	drop_entries(l);
 	for (s = AW_STRATUM_TRUSTED; s <= AW_STRATUM_UNTRUSTED; s++) {
-		memset(&l->draft.strata[s], 0, sizeof(l->draft.strata[s]));
-		memset(l->default_set[s], 0, sizeof(l->default_set[s]));
 		memset(&l->limits[s], 0, sizeof(l->limits[s]));
 		l->implied[s] = 0;
+	}
+	for (s = 0; s < AW_STRATA + l->policy.profile_count; s++) {
+		if (aw_is_systems(l, (enum aw_stratum)s))
+			continue;
+		memset(&l->draft.strata[s], 0, sizeof(l->draft.strata[s]));
+		memset(l->default_set[s], 0, sizeof(l->default_set[s]));
 	}
 	memset(l->loose_limits, 0, sizeof(l->loose_limits));
 	if (!l->deadline_fixed)

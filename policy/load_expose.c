@@ -166,6 +166,12 @@ void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argume
 	size_t i;
 
 	(void)argument;
+	if (l->profile) {
+		aw_report(l, value,
+			"'expose' has no place in a profile: a wall shows the same to "
+			"all of a session");
+		return;
+	}
 	if (!aw_list_check(l, value))
 		return;
 	for (i = 0; i < value->count; i++)

@@ -70,10 +70,11 @@ struct aw_loader {
 	bool sections;	    /* there are sections for runners */
 	bool idle;	    /* what is read does not count; mistakes are told */
 	bool system_named;  /* there is a system policy */
-	bool default_set[AW_STRATA][3]; /* filesystem, exec, network: default named */
-	uint8_t implied[AW_STRATA];	/* filesystem.default, where nobody names it */
-	bool rules_named;		/* a trusted file has rules of its own */
-	bool inherit_named;		/* ... and says which variables are inherited */
+	bool default_set[AW_STRATA_MAX]
+			[3];	    /* filesystem, exec, network: default named */
+	uint8_t implied[AW_STRATA]; /* filesystem.default, where nobody names it */
+	bool rules_named;	    /* a trusted file has rules of its own */
+	bool inherit_named;	    /* ... and says which variables are inherited */
 	size_t unset_presets, unset_built_in; /* of the trusted `unset` */
 	bool preset_named;		      /* ... or which presets, if any */
 	bool preset_used;     /* some preset stands below the trusted files */
@@ -82,6 +83,7 @@ struct aw_loader {
 	unsigned protected;   /* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
 	struct aw_place loose_limits[AW_LIMITS]; /* of untrusted files, by field */
+	const char *profile; /* the name of the one being read, or NULL */
 	bool lenient; /* mistakes are warnings: the value is not of a file's making */
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
 	struct aw_expectation *expecting; /* the entry of tests being read */
@@ -171,8 +173,8 @@ void aw_implied_settle(struct aw_loader *l);
 /* load_sections.c */
 extern const struct aw_key aw_document_keys[];
 extern const char *const aw_runner_words[]; /* NULL at the end */
-/* One of our sections by its name; "filesystem", "exec", "network", "environment" or
- * "limits". */
+/* One of our sections by its name; "filesystem", "exec", "network", "environment",
+ * "limits" or "profiles". */
 void aw_section_read(
 	struct aw_loader *l, const struct aw_node *value, const char *name);
 /* Where the log goes, now that it is known who says so. */
@@ -256,6 +258,22 @@ bool aw_preset_borrows(const struct aw_loader *l, const char *text);
 void aw_presets_drop(struct aw_loader *l);
 void aw_presets_free(struct aw_loader *l);
 
+/* load_profile.c: tighter policies for some programs, a stratum each. */
+void aw_profiles_read(struct aw_loader *l, const struct aw_node *value, int argument);
+void aw_profile_when_read(
+	struct aw_loader *l, const struct aw_node *value, int argument);
+/* Those of the policy before this one, in their places. */
+void aw_profiles_keep(struct aw_loader *l);
+/* Does a file still have the profile of this number?  One that is gone is known, but
+ * empty. */
+bool aw_profile_is_there(const struct aw_image *image, unsigned i);
+/* Is it a stratum of the system policy's, its profiles included? */
+bool aw_is_systems(const struct aw_loader *l, enum aw_stratum stratum);
+void aw_profiles_free(struct aw_policy *policy);
+
+/* load_sections.c: the sections that a profile has too; values go to l->stratum. */
+extern const struct aw_key aw_profile_sections[];
+
 /* load_protect.c: what is protected without a word in any file. */
 void aw_protections_read(
 	struct aw_loader *l, const struct aw_node *value, int argument);
@@ -297,7 +315,8 @@ struct aw_draft_entry *aw_built_in_entry(struct aw_loader *l, enum aw_stratum st
 /* load_origin.c */
 void aw_origin_add(struct aw_loader *l, const struct aw_node *at, const char *key,
 	const char *value);
-/* The newest of this key and value (NULL: any), of this stratum (AW_STRATA: any). */
+enum { AW_ANY_STRATUM = AW_STRATA_MAX };
+/* The newest of this key and value (NULL: any), of this stratum or of any. */
 const struct aw_origin *aw_origin_find(const struct aw_policy *policy, unsigned stratum,
 	const char *key, const char *value);
 /* Forget those that are not the system's; those of fields only with `fields`. */

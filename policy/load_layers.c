@@ -148,7 +148,7 @@ static void read_agents(struct aw_loader *l, const struct aw_node *map)
 static void read_rules(struct aw_loader *l, const struct aw_node *value, int section)
 {
 	static const char *const names[] = {
-		"filesystem", "exec", "network", "environment"};
+		"filesystem", "exec", "network", "environment", "profiles"};
 
 	aw_section_read(l, value, names[section]);
 }
@@ -159,6 +159,7 @@ static const struct aw_key rules_keys[] = {
 	{"network", read_rules, 2, AW_KEY_UNTRUSTED, &aw_network_shape, "as above"},
 	{"environment", read_rules, 3, AW_KEY_UNTRUSTED, &aw_environment_shape,
 		"as above"},
+	{"profiles", read_rules, 4, AW_KEY_UNTRUSTED, &aw_profiles_shape, "as above"},
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
 

@@ -43,7 +43,7 @@ const struct aw_origin *aw_origin_find(const struct aw_policy *policy, unsigned 
 	const struct aw_origin *o;
 
 	for (o = policy->origins; o; o = o->next)
-		if ((stratum == AW_STRATA || o->stratum == stratum) &&
+		if ((stratum == AW_ANY_STRATUM || o->stratum == stratum) &&
 			strcmp(o->key, key) == 0 &&
 			(!value || strcmp(o->value, value) == 0))
 			return o;
@@ -66,7 +66,7 @@ void aw_origins_drop(struct aw_loader *l, bool fields)
 	struct aw_origin **at = &l->policy.origins, *o;
 
 	while ((o = *at)) {
-		if (o->stratum == AW_STRATUM_SYSTEM || (!fields && is_field(o->key))) {
+		if (aw_is_systems(l, o->stratum) || (!fields && is_field(o->key))) {
 			at = &o->next;
 			continue;
 		}

@@ -195,6 +195,7 @@ static void read_default(struct aw_loader *l, const struct aw_node *value, int r
 		"filesystem.default", "exec.default", "network.default"};
 	struct aw_image_stratum *stratum = &l->draft.strata[l->stratum];
 	int word = aw_word_read(l, value, rules == RULES_FILES ? file_words : words);
+	char key[256];
 	uint8_t how;
 
 	if (word < 0)
@@ -210,12 +211,17 @@ static void read_default(struct aw_loader *l, const struct aw_node *value, int r
 	else
 		stratum->network = how;
 	l->default_set[l->stratum][rules] = true;
-	aw_origin_add(l, value, keys[rules], value->text);
+	snprintf(key, sizeof(key), "%s%s%s", l->profile ? l->profile : "",
+		l->profile ? "." : "", keys[rules]);
+	aw_origin_add(l, value, key, value->text);
 }
 
 enum { ANYWHERE = AW_KEY_UNTRUSTED | AW_KEY_PRESET };
 
+/* expose comes first: what is behind it is all that a profile may say. */
 static const struct aw_key file_keys[] = {
+	{"expose", aw_expose_read, 0, 0, &aw_exposed_shape,
+		"paths of the host that a wall shows, perhaps elsewhere"},
 	{"default", read_default, RULES_FILES, AW_KEY_UNTRUSTED, &file_default_shape,
 		"what holds where no list says anything; allow when not given"},
 	{"read", aw_path_list_read, AW_LIST_READ, ANYWHERE, &aw_paths_shape,
@@ -230,8 +236,6 @@ static const struct aw_key file_keys[] = {
 		"as if it were not there"},
 	{"ask", aw_path_list_read, AW_LIST_ASK, ANYWHERE, &aw_paths_shape,
 		"a human is asked"},
-	{"expose", aw_expose_read, 0, 0, &aw_exposed_shape,
-		"paths of the host that a wall shows, perhaps elsewhere"},
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
@@ -307,7 +311,7 @@ static void read_rules(struct aw_loader *l, const struct aw_node *value, int rul
 		[RULES_NETWORK] = {"network", network_keys},
 	};
 
-	if (l->source->trust != AW_UNTRUSTED && !aw_is_preset(l->source))
+	if (l->source->trust != AW_UNTRUSTED && !aw_is_preset(l->source) && !l->profile)
 		l->rules_named = true;
 	aw_keys_read(l, value, sections[rules].name, sections[rules].keys);
 }
@@ -325,6 +329,28 @@ const struct aw_shape aw_network_shape = {.kind = AW_SHAPE_MAP, .keys = network_
 const struct aw_shape aw_environment_shape = {
 	.kind = AW_SHAPE_MAP, .keys = environment_keys};
 
+static const struct aw_shape profile_files_shape = {
+	.kind = AW_SHAPE_MAP, .keys = file_keys + 1};
+
+/* A wall is the same for all of a session, and so is the command's environment. */
+const struct aw_key aw_profile_sections[] = {
+	{"when", aw_profile_when_read, 0, AW_KEY_UNTRUSTED, &aw_when_shape,
+		"what enters it; one is enough"},
+	{"filesystem", read_rules, RULES_FILES, AW_KEY_UNTRUSTED, &profile_files_shape,
+		"as above, without expose"},
+	{"exec", read_rules, RULES_EXEC, AW_KEY_UNTRUSTED, &aw_exec_shape, "as above"},
+	{"network", read_rules, RULES_NETWORK, AW_KEY_UNTRUSTED, &aw_network_shape,
+		"as above"},
+	{"environment", NULL, 0, AW_KEY_UNTRUSTED | AW_KEY_LATER, NULL, NULL},
+	{"limits", NULL, 0, AW_KEY_UNTRUSTED | AW_KEY_LATER, NULL, NULL},
+	{NULL, NULL, 0, 0, NULL, NULL},
+};
+
+static const struct aw_shape profile_shape = {
+	.kind = AW_SHAPE_MAP, .keys = aw_profile_sections};
+const struct aw_shape aw_profiles_shape = {
+	.kind = AW_SHAPE_NAMED, .first = &profile_shape};
+
 void aw_section_read(struct aw_loader *l, const struct aw_node *value, const char *name)
 {
 	static const struct {
@@ -337,6 +363,7 @@ void aw_section_read(struct aw_loader *l, const struct aw_node *value, const cha
 		{"network", read_rules, RULES_NETWORK},
 		{"environment", read_environment, 0},
 		{"limits", aw_limits_read, 0},
+		{"profiles", aw_profiles_read, 0},
 	};
 	size_t i;
 
@@ -398,7 +425,8 @@ const struct aw_key aw_document_keys[] = {
 	{"container", NULL, 0, AW_KEY_LATER, NULL, NULL},
 	{"user", NULL, 0, AW_KEY_LATER, NULL, NULL},
 	{"host_commands", NULL, 0, AW_KEY_LATER, NULL, NULL},
-	{"profiles", NULL, 0, AW_KEY_LATER, NULL, NULL},
+	{"profiles", aw_profiles_read, 0, AW_KEY_UNTRUSTED, &aw_profiles_shape,
+		"tighter policies for MCP servers and commands"},
 	{"hooks", NULL, 0, AW_KEY_LATER, NULL, NULL},
 	{"restricted_runners", aw_runners_read, 0, AW_KEY_UNTRUSTED, &aw_runners_shape,
 		"rules that count for one runner alone"},

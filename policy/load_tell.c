@@ -20,6 +20,8 @@ static const char *const list_keys[AW_LISTS] = {
 	[AW_LIST_NET_ASK] = "ask",
 	[AW_LIST_NET_ALLOW] = "allow",
 	[AW_LIST_NET_LISTEN] = "listen",
+	[AW_LIST_ENTER] = "exec",
+	[AW_LIST_ENTER_MCP] = "mcp",
 };
 
 static const char *const default_words[] = {"allow", "read-only", "deny"};
@@ -66,7 +68,8 @@ static void tell_value(const struct telling *t, unsigned stratum, const char *ke
 static void tell_word(const struct telling *t, const char *key, const char *word)
 {
 	if (word)
-		tell_value(t, AW_STRATA, key, word, strcmp(key, "log") != 0, key, word);
+		tell_value(t, AW_ANY_STRATUM, key, word, strcmp(key, "log") != 0, key,
+			word);
 }
 
 static void tell_plain(const struct telling *t, const char *key, const char *word)
@@ -118,20 +121,21 @@ static void tell_exposed(const struct telling *t)
 		const struct aw_exposed *e = &t->policy->exposed[i];
 
 		open_map(t, NULL);
-		tell_value(t, AW_STRATA, "source", e->source_text, false, "expose",
+		tell_value(t, AW_ANY_STRATUM, "source", e->source_text, false, "expose",
 			e->target);
-		tell_value(t, AW_STRATA, "target", e->target_text, false, "expose",
+		tell_value(t, AW_ANY_STRATUM, "target", e->target_text, false, "expose",
 			e->target);
-		tell_value(t, AW_STRATA, "mode", e->write ? "rw" : "ro", true, "expose",
-			e->target);
+		tell_value(t, AW_ANY_STRATUM, "mode", e->write ? "rw" : "ro", true,
+			"expose", e->target);
 		close_one(t);
 	}
 	if (t->policy->exposed_count)
 		close_one(t);
 }
 
-static void tell_section(
-	const struct telling *t, unsigned stratum, const char *name, unsigned how)
+/* prefix: of the keys' origins. */
+static void tell_section(const struct telling *t, unsigned stratum, const char *prefix,
+	const char *name, unsigned how)
 {
 	static const struct {
 		const char *name;
@@ -141,12 +145,12 @@ static void tell_section(
 		{"exec", AW_LIST_EXEC_DENY, AW_LIST_EXEC_ALLOW},
 		{"network", AW_LIST_NET_DENY, AW_LIST_NET_LISTEN},
 	};
-	char key[32];
+	char key[256];
 	unsigned i = 0, list;
 
 	while (strcmp(sections[i].name, name) != 0)
 		i++;
-	snprintf(key, sizeof(key), "%s.default", name);
+	snprintf(key, sizeof(key), "%s%s.default", prefix, name);
 	open_map(t, name);
 	tell_value(t, stratum, "default", default_words[how], true, key,
 		default_words[how]);
@@ -157,13 +161,59 @@ static void tell_section(
 	close_one(t);
 }
 
-static void tell_rules(const struct telling *t, unsigned stratum)
+static void tell_rules(const struct telling *t, unsigned stratum, const char *prefix)
 {
 	const struct aw_image_stratum *s = &t->image->strata[stratum];
 
-	tell_section(t, stratum, "filesystem", s->files);
-	tell_section(t, stratum, "exec", s->exec);
-	tell_section(t, stratum, "network", s->network);
+	tell_section(t, stratum, prefix, "filesystem", s->files);
+	tell_section(t, stratum, prefix, "exec", s->exec);
+	tell_section(t, stratum, prefix, "network", s->network);
+}
+
+/* --- profiles --- */
+
+static bool is_profile_of(const struct telling *t, unsigned i, enum aw_trust trust)
+{
+	return t->policy->profiles[i].trust == trust &&
+	       aw_profile_is_there(t->image, i);
+}
+
+static bool has_profiles(const struct telling *t, enum aw_trust trust)
+{
+	unsigned i;
+
+	for (i = 0; i < t->policy->profile_count; i++)
+		if (is_profile_of(t, i, trust))
+			return true;
+	return false;
+}
+
+static void tell_profile(const struct telling *t, unsigned i)
+{
+	const char *name = t->policy->profiles[i].name;
+	char prefix[128];
+
+	snprintf(prefix, sizeof(prefix), "profiles.%s.", name);
+	open_map(t, name);
+	open_map(t, "when");
+	tell_list(t, AW_STRATA + i, AW_LIST_ENTER);
+	tell_list(t, AW_STRATA + i, AW_LIST_ENTER_MCP);
+	close_one(t);
+	tell_rules(t, AW_STRATA + i, prefix);
+	close_one(t);
+}
+
+static void tell_profiles(const struct telling *t, enum aw_trust trust)
+{
+	unsigned i;
+
+	if (!has_profiles(t, trust))
+		return;
+	open_map(t, "profiles");
+	for (i = 0; i < t->policy->profile_count; i++)
+		if (is_profile_of(t, i, trust))
+			tell_profile(t, i);
+	close_one(t);
 }
 
 /* --- environment --- */
@@ -193,7 +243,7 @@ static void tell_settings(const struct telling *t)
 	for (i = 0; i < p->environment.set_count; i++) {
 		const struct aw_setting *s = &p->environment.set[i];
 
-		tell_value(t, AW_STRATA, s->name, s->text, false, "set", s->name);
+		tell_value(t, AW_ANY_STRATUM, s->name, s->text, false, "set", s->name);
 	}
 	close_one(t);
 }
@@ -234,7 +284,7 @@ static void tell_limit(const struct telling *t, const char *key, double value)
 	if (value <= 0)
 		return;
 	aw_amount_text(value, what, sizeof(what));
-	tell_value(t, AW_STRATA, key, what, true, key, what);
+	tell_value(t, AW_ANY_STRATUM, key, what, true, key, what);
 }
 
 static void tell_limits(const struct telling *t)
@@ -262,7 +312,8 @@ static void tell_ask(const struct telling *t)
 		return;
 	aw_amount_text((double)t->policy->ask_deadline, seconds, sizeof(seconds));
 	open_map(t, "ask");
-	tell_value(t, AW_STRATA, "deadline", seconds, true, "ask.deadline", seconds);
+	tell_value(
+		t, AW_ANY_STRATUM, "deadline", seconds, true, "ask.deadline", seconds);
 	close_one(t);
 }
 
@@ -302,8 +353,8 @@ static void tell_protections(const struct telling *t)
 				continue;
 			snprintf(key, sizeof(key), "protections.%s",
 				aw_protection_name(i));
-			tell_value(t, AW_STRATA, aw_protection_name(i), "off", true,
-				key, "off");
+			tell_value(t, AW_ANY_STRATUM, aw_protection_name(i), "off",
+				true, key, "off");
 		}
 		close_one(t);
 	}
@@ -374,18 +425,20 @@ static void tell_apart(const struct telling *t)
 {
 	static const struct {
 		unsigned stratum;
+		enum aw_trust trust;
 		const char *key, *remark;
 	} parts[] = {
-		{AW_STRATUM_SYSTEM, "system",
+		{AW_STRATUM_SYSTEM, AW_SYSTEM, "system",
 			"the system policy: nothing else can loosen it"},
-		{AW_STRATUM_UNTRUSTED, "untrusted",
+		{AW_STRATUM_UNTRUSTED, AW_UNTRUSTED, "untrusted",
 			"what files that are not trusted add: they can only tighten"},
 	};
 	bool any = false;
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		if (!says_anything(t, parts[i].stratum))
+		if (!says_anything(t, parts[i].stratum) &&
+			!has_profiles(t, parts[i].trust))
 			continue;
 		if (!any) {
 			t->teller->remark(
@@ -395,8 +448,9 @@ static void tell_apart(const struct telling *t)
 		any = true;
 		t->teller->remark(t->to, parts[i].remark);
 		open_map(t, parts[i].key);
-		tell_rules(t, parts[i].stratum);
+		tell_rules(t, parts[i].stratum, "");
 		tell_environment(t, parts[i].stratum);
+		tell_profiles(t, parts[i].trust);
 		close_one(t);
 	}
 	if (any)
@@ -418,8 +472,9 @@ void aw_policy_tell(
 	tell_protections(&t);
 	tell_limits(&t);
 	tell_ask(&t);
-	tell_rules(&t, AW_STRATUM_TRUSTED);
+	tell_rules(&t, AW_STRATUM_TRUSTED, "");
 	tell_environment(&t, AW_STRATUM_TRUSTED);
+	tell_profiles(&t, AW_TRUSTED);
 	tell_apart(&t);
 	close_one(&t);
 }

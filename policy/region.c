@@ -123,8 +123,11 @@ static void suppose(const struct aw_image *image, enum aw_action action, uint32_
 		index;
 	bool admits = entry->list == AW_LIST_WRITE ||
 		      (entry->list == AW_LIST_READ && action == AW_READ);
-	uint32_t *best = &m->best[entry->stratum * AW_LISTS + entry->list];
+	uint32_t *best;
 
+	if (entry->stratum >= AW_STRATA) /* a wall is the same for all */
+		return;
+	best = &m->best[entry->stratum * AW_LISTS + entry->list];
 	if ((admits != (bool)entry->negated) != mild)
 		return;
 	if (*best == AW_NO_RULE || index > *best)
@@ -146,6 +149,7 @@ void aw_image_region(const struct aw_image *image, const char *path, size_t len,
 	struct aw_region *ret)
 {
 	const uint32_t *patterns = aw_part_at(image, AW_PART_PATTERNS);
+	const struct aw_window all = {0, AW_STRATA};
 	struct aw_matches mild_read, strict_read, mild_write;
 	char child[4096 + sizeof(any_child)];
 	uint32_t i;
@@ -157,8 +161,8 @@ void aw_image_region(const struct aw_image *image, const char *path, size_t len,
 		len = 0;
 	memcpy(child, path, len);
 	memcpy(child + len, any_child, sizeof(any_child));
-	aw_image_walk(
-		image, AW_WALK_CHANGES, child, len + sizeof(any_child) - 1, &mild_read);
+	aw_image_walk(image, AW_WALK_CHANGES, &all, child, len + sizeof(any_child) - 1,
+		&mild_read);
 	strict_read = mild_write = mild_read;
 	for (i = 0; i < image->parts[AW_PART_PATTERNS].count; i++) {
 		const struct aw_image_entry *entry = pattern_at(image, i);

@@ -41,6 +41,7 @@ struct aw_ring {
 	_Atomic uint32_t retired; /* 1: ask for a larger ring */
 	_Atomic uint32_t closed;  /* 1: its process is gone, nobody reads it any more */
 	_Atomic uint32_t waiters; /* futex: writers wait here for room */
+	uint32_t profiles; /* hello: those that its process is in; policy/image.h */
 	/* programs of our architecture, as the writers know them; children share it */
 	_Atomic uint64_t native[AW_RING_NATIVE];
 	_Atomic uint64_t head __attribute__((aligned(64)));

@@ -25,6 +25,8 @@ static const struct {
 	[AW_LIST_NET_ASK] = {"ask", AW_RULE_NETWORK, AW_ASK},
 	[AW_LIST_NET_ALLOW] = {"allow", AW_RULE_NETWORK, AW_ALLOW},
 	[AW_LIST_NET_LISTEN] = {"listen", AW_RULE_NETWORK, AW_ALLOW},
+	[AW_LIST_ENTER] = {"when.exec", AW_RULE_EXEC, AW_ALLOW},
+	[AW_LIST_ENTER_MCP] = {"when.mcp", AW_RULE_EXEC, AW_ALLOW},
 };
 
 _Static_assert((int)AW_RULES_OF == (int)AW_STRATA &&
@@ -62,6 +64,8 @@ bool aw_image_rule_about(
 		.path = aw_image_bytes(image, entry->pattern),
 		.path_len = entry->pattern_len,
 	};
+	if (entry->list == AW_LIST_ENTER_MCP) /* a pattern of names */
+		ret->path_len = 0;
 	ret->literal = is_literal(ret->path, ret->path_len);
 	for (uint32_t i = 0; ret->section == AW_RULE_EXEC && i < count; i++)
 		if (commands[i].entry == rule)
@@ -79,16 +83,29 @@ bool aw_image_rule_below(const struct aw_image *image, uint32_t rule)
 	return false;
 }
 
+static void add_defaults(
+	const struct aw_image_stratum *stratum, struct aw_rule_defaults *ret)
+{
+	ret->files_read |= stratum->files == AW_DEFAULT_DENY;
+	ret->files_change |= stratum->files != AW_DEFAULT_ALLOW;
+	ret->exec |= stratum->exec != AW_DEFAULT_ALLOW;
+	ret->connect |= stratum->network != AW_DEFAULT_ALLOW;
+	ret->listen |= stratum->listen || stratum->network != AW_DEFAULT_ALLOW;
+}
+
 void aw_image_defaults(const struct aw_image *image, struct aw_rule_defaults *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	for (unsigned s = 0; s < AW_STRATA; s++) {
-		const struct aw_image_stratum *stratum = &image->strata[s];
+	for (unsigned s = 0; s < AW_STRATA; s++)
+		add_defaults(&image->strata[s], ret);
+}
 
-		ret->files_read |= stratum->files == AW_DEFAULT_DENY;
-		ret->files_change |= stratum->files != AW_DEFAULT_ALLOW;
-		ret->exec |= stratum->exec != AW_DEFAULT_ALLOW;
-		ret->connect |= stratum->network != AW_DEFAULT_ALLOW;
-		ret->listen |= stratum->listen || stratum->network != AW_DEFAULT_ALLOW;
-	}
+bool aw_image_profile_defaults(
+	const struct aw_image *image, unsigned profile, struct aw_rule_defaults *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (AW_STRATA + profile >= aw_strata_of(image))
+		return false;
+	add_defaults(&image->strata[AW_STRATA + profile], ret);
+	return true;
 }

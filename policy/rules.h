@@ -19,7 +19,7 @@ enum aw_rules_of {
 	AW_RULES_TRUSTED,
 	AW_RULES_UNTRUSTED,
 	AW_RULES_PROTECTIONS,
-	AW_RULES_OF,
+	AW_RULES_OF, /* from here on, one for each profile */
 };
 
 /* What a rule says, besides where it stands; strings point into the image. */
@@ -39,7 +39,7 @@ struct aw_rule_about {
 	size_t path_len;
 };
 
-enum { AW_RULE_LISTS = 14 };
+enum { AW_RULE_LISTS = 16 };
 
 /* Fill *ret for a rule index from 0 on; false when there are no more. */
 bool aw_image_rule_about(
@@ -53,5 +53,9 @@ struct aw_rule_defaults {
 	bool files_read, files_change, exec, connect, listen;
 };
 void aw_image_defaults(const struct aw_image *image, struct aw_rule_defaults *ret);
+
+/* The same for one profile; false when there is none of this number. */
+bool aw_image_profile_defaults(
+	const struct aw_image *image, unsigned profile, struct aw_rule_defaults *ret);
 
 #endif

@@ -31,6 +31,15 @@ static enum aw_action action_of(uint8_t list)
 	}
 }
 
+/* Who the rule is about; what enters a profile is not in it yet. */
+static uint32_t profile_of(const struct aw_image_entry *entry)
+{
+	return entry->stratum < AW_STRATA || entry->list == AW_LIST_ENTER ||
+			       entry->list == AW_LIST_ENTER_MCP
+		       ? 0
+		       : 1u << (entry->stratum - AW_STRATA);
+}
+
 static void put_socket(struct aw_sample *s)
 {
 	s->address.family = AF_UNIX;
@@ -200,6 +209,7 @@ bool aw_sample_make(
 
 	memset(ret, 0, sizeof(*ret));
 	ret->action = action_of(entry->list);
+	ret->profiles = profile_of(entry);
 	if (entry->pattern_len) {
 		if (i >= AW_SAMPLE_WAYS ||
 			!aw_sample_path(aw_image_bytes(image, entry->pattern),
@@ -299,6 +309,7 @@ bool aw_sample_meet(const struct aw_image *image, uint32_t a, uint32_t b, unsign
 
 	memset(ret, 0, sizeof(*ret));
 	ret->action = action_of(entries[a].list);
+	ret->profiles = profile_of(&entries[a]);
 	if (!len && !their_len)
 		return meet_addresses(image, a, b, n, ret);
 	if (ret->action == AW_EXEC) {
@@ -323,10 +334,12 @@ void aw_sample_decide(const struct aw_image *image, const struct aw_sample *samp
 	size_t len = strlen(sample->path);
 
 	if (sample->address.family)
-		aw_image_decide_address(image, sample->action, &sample->address, ret);
+		aw_image_decide_address_in(
+			image, sample->profiles, sample->action, &sample->address, ret);
 	else if (sample->action == AW_EXEC)
-		aw_image_decide_exec(
-			image, sample->path, len, sample->argv, sample->argc, ret);
+		aw_image_decide_exec_in(image, sample->profiles, sample->path, len,
+			sample->argv, sample->argc, ret);
 	else
-		aw_image_decide_path(image, sample->action, sample->path, len, ret);
+		aw_image_decide_path_in(image, sample->profiles, sample->action,
+			sample->path, len, ret);
 }

@@ -16,6 +16,7 @@ enum { AW_SAMPLE_PATH = 4400, AW_SAMPLE_WORDS = 66 };
 
 struct aw_sample {
 	enum aw_action action;
+	uint32_t profiles;	   /* of who asks: that of the (first) rule */
 	char path[AW_SAMPLE_PATH]; /* terminated; "" for an Internet address */
 	char words[AW_SAMPLE_PATH];
 	const char *argv[AW_SAMPLE_WORDS]; /* into words; programs alone */

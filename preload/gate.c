@@ -104,8 +104,8 @@ static bool decide_and_log(struct aw_self *self, enum aw_call call, int flags,
 	struct aw_decision decision;
 
 	head.action = (uint8_t)aw_action_of_open((unsigned)flags);
-	aw_image_decide_in_place(
-		aw_policy(), (enum aw_action)head.action, path, len, &decision);
+	aw_image_decide_in_place_in(aw_policy(), atomic_load(&self->ring)->profiles,
+		(enum aw_action)head.action, path, len, &decision);
 	if (decision.verdict != AW_ALLOW && aw_session()->enforce)
 		return false; /* judged again by where the path really leads */
 	head.verdict = (uint8_t)decision.verdict;

@@ -48,10 +48,11 @@ static void decide(const struct aw_syscall *row, struct aw_subject *s)
 
 	if (s->head.address_len) {
 		to_address(s, &to);
-		aw_image_decide_address(aw_policy(), action, &to, &decision);
+		aw_image_decide_address_in(
+			aw_policy(), aw_profiles(), action, &to, &decision);
 	} else {
-		aw_decide_files(aw_policy(), (enum aw_effect)row->effect, action, &ends,
-			&decision);
+		aw_decide_files(aw_policy(), aw_profiles(), (enum aw_effect)row->effect,
+			action, &ends, &decision);
 	}
 	s->head.verdict = (uint8_t)decision.verdict;
 	s->head.rule = decision.rule;
@@ -215,7 +216,7 @@ bool aw_enter_lookup(enum aw_call call, const char *host, const char *service)
 		service_len = aw_string_length(self, service, 256);
 	if (host_len < 0 || service_len < 0)
 		return true;
-	aw_image_decide_host(aw_policy(), host, &decision);
+	aw_image_decide_host_in(aw_policy(), aw_profiles(), host, &decision);
 	s.head.ts = aw_now();
 	s.head.pid = self->pid;
 	s.head.verdict = (uint8_t)decision.verdict;

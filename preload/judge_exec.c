@@ -55,8 +55,8 @@ static void judge_exec(
 		argc++;
 	*ret = (struct aw_decision){AW_DENY, AW_NO_RULE};
 	if (s->head.path_len)
-		aw_image_decide_exec(aw_policy(), s->parts[0], s->head.path_len,
-			(const char *const *)argv, argc, ret);
+		aw_image_decide_exec_in(aw_policy(), aw_profiles(), s->parts[0],
+			s->head.path_len, (const char *const *)argv, argc, ret);
 }
 
 /*

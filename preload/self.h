@@ -97,6 +97,21 @@ static inline const struct aw_page *aw_session(void)
 /* The policy; valid while aw_session() is not NULL. */
 const struct aw_image *aw_policy(void);
 
+/* The ring of the process that we were forked from, or our own; NULL before any hello.
+ */
+struct aw_ring *aw_ring_inherited(void);
+
+/*
+ * The profiles that we are in, as hello has told.  They come with a program and not
+ * with a fork, so a child that has not said hello yet is in its parent's.
+ */
+static inline uint32_t aw_profiles(void)
+{
+	const struct aw_ring *ring = aw_ring_inherited();
+
+	return ring ? ring->profiles : 0;
+}
+
 /* How to work just now. */
 static inline enum aw_work aw_work(void)
 {
@@ -145,10 +160,6 @@ long aw_string_length(struct aw_self *self, const char *text, size_t max);
 
 /* Copy the working directory; its length, or 0 when it has no name. */
 size_t aw_cwd(struct aw_self *self, char *to, size_t size);
-
-/* The ring of the process that we were forked from, or our own; NULL before any hello.
- */
-struct aw_ring *aw_ring_inherited(void);
 
 /* The working directory has changed. */
 void aw_cwd_forget(void);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/profile.h"
 #include "policy/rules.h"
 #include "supervisor/kernel/landlock_apply.h"
 
@@ -71,6 +72,26 @@ static size_t require_rules(const struct aw_strength_facts *facts,
 	return weaker;
 }
 
+static size_t require_profiles(const struct aw_strength_facts *facts,
+	enum aw_strength least, void (*say)(const char *fmt, ...))
+{
+	const char *profile, *name;
+	struct aw_held held;
+	size_t weaker = 0;
+
+	for (unsigned p = 0; p < aw_image_profiles(facts->image); p++)
+		for (unsigned i = 0; aw_strength_of_profile_default(
+			     facts, p, i, &profile, &name, &held);
+			i++) {
+			if (!name || held.strength >= least)
+				continue;
+			say("%s of profile %s is held by %s at best (%s)", name,
+				profile, aw_strength_name(held.strength), held.by);
+			weaker++;
+		}
+	return weaker;
+}
+
 int aw_require(const struct aw_strength_facts *facts, const char *wanted,
 	void (*say)(const char *fmt, ...), struct aw_error *err)
 {
@@ -96,6 +117,7 @@ int aw_require(const struct aw_strength_facts *facts, const char *wanted,
 			aw_strength_name(held.strength), held.by);
 		weaker++;
 	}
+	weaker += require_profiles(facts, least, say);
 	if (!weaker)
 		return 0;
 	return aw_fail(err, ENOTSUP,

@@ -126,7 +126,7 @@ static void put_order(const struct aw_run *run, char *const *env, FILE *out)
 			.gate_reads = atomic_load(&page->work) == AW_WORK_READS,
 			.metadata = page->hides,
 			.holds = page->enforce,
-			.kin = page->enforce && !run->wall.own_pids,
+			.kin = page->enforce && (!run->wall.own_pids || page->profiles),
 		};
 
 		aw_filter_build(&wish, &filter);

@@ -369,8 +369,8 @@ size_t aw_names_now(struct aw_names *names, const struct aw_address *address,
 }
 
 bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
-	enum aw_action action, bool patient, struct aw_address *address,
-	struct aw_decision *decision)
+	uint32_t profiles, enum aw_action action, bool patient,
+	struct aw_address *address, struct aw_decision *decision)
 {
 	const char *found[NAMES_MAX];
 	struct aw_decision by_name;
@@ -384,7 +384,7 @@ bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
 			: aw_names_now(names, address, found, NAMES_MAX, &more);
 	for (size_t i = 0; i < count; i++) {
 		address->host = found[i];
-		aw_image_decide_address(image, action, address, &by_name);
+		aw_image_decide_address_in(image, profiles, action, address, &by_name);
 		if (by_name.verdict == AW_ALLOW) {
 			*decision = by_name;
 			return true;

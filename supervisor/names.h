@@ -60,8 +60,8 @@ size_t aw_names_now(struct aw_names *names, const struct aw_address *address,
  * last word.
  */
 bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
-	enum aw_action action, bool patient, struct aw_address *address,
-	struct aw_decision *decision);
+	uint32_t profiles, enum aw_action action, bool patient,
+	struct aw_address *address, struct aw_decision *decision);
 
 /* Ends the thread at its next chance and frees all; NULL is fine. */
 void aw_names_free(struct aw_names *names);

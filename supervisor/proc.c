@@ -111,6 +111,44 @@ bool aw_proc_stat(pid_t pid, struct aw_proc_stat *ret)
 	return true;
 }
 
+struct aw_proc_mark aw_proc_mark(pid_t pid)
+{
+	enum { FORKED = 0x40 }; /* linux/sched.h: PF_FORKNOEXEC */
+	struct aw_proc_mark mark = {.known = false};
+	char path[64], text[2048], *at;
+	AW_CLOSE int fd = -1;
+	unsigned flags = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[n < 0 ? 0 : n] = '\0';
+	at = strrchr(text, ')');
+	/* proc(5): 9 flags, 26 startcode, 28 startstack, 45 to 50 data, break,
+	 * arguments */
+	if (!at || sscanf(at + 1,
+			   " %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d "
+			   "%*d %*d %*d %*d %*d %*u %*u %*d %*u %lu %*u %lu %*u %*u "
+			   "%*u %*u %*u %*u %*u %*u %*u %*d %*d %*u %*u %*u %*u %*d "
+			   "%lu %lu %lu %lu %lu %lu",
+			   &flags, &mark.at[0], &mark.at[1], &mark.at[2], &mark.at[3],
+			   &mark.at[4], &mark.at[5], &mark.at[6], &mark.at[7]) != 9)
+		return mark;
+	mark.forked = flags & FORKED;
+	mark.known = mark.at[1] > 1; /* 0 or 1 for those who may not look */
+	return mark;
+}
+
+bool aw_proc_mark_differs(
+	const struct aw_proc_mark *before, const struct aw_proc_mark *after)
+{
+	if (!before->known || !after->known)
+		return true;
+	return (before->forked && !after->forked) ||
+	       memcmp(before->at, after->at, sizeof(before->at)) != 0;
+}
+
 bool aw_proc_stopped(pid_t pid)
 {
 	struct aw_proc_stat stat;

@@ -29,6 +29,22 @@ struct aw_proc_stat {
 };
 bool aw_proc_stat(pid_t pid, struct aw_proc_stat *ret);
 
+/*
+ * Where the kernel has put what a process runs: the same in a process and in what it
+ * forks, and others after each exec.  Only the kernel writes these numbers, but for
+ * PR_SET_MM, which enforce refuses.  forked: no exec since the process was made.
+ */
+struct aw_proc_mark {
+	bool known; /* false: it does not let itself be looked at */
+	bool forked;
+	unsigned long at[8];
+};
+struct aw_proc_mark aw_proc_mark(pid_t pid);
+
+/* Is one the mark of what ran before an exec, and the other of what runs behind it? */
+bool aw_proc_mark_differs(
+	const struct aw_proc_mark *before, const struct aw_proc_mark *after);
+
 /* The process is stopped at this moment. */
 bool aw_proc_stopped(pid_t pid);
 

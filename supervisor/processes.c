@@ -68,6 +68,7 @@ void aw_processes_free(struct aw_processes *tree)
 		HASH_DEL(tree->threads, t);
 		free(t);
 	}
+	aw_table_free_images(tree);
 	HASH_ITER(hh, tree->names, n, next_name)
 	{
 		HASH_DEL(tree->names, n);
@@ -105,6 +106,7 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	p->who = (struct aw_who){
 		.pid = pid, .inner = pid, .ppid = ppid, .exe = "?", .umask = -1};
 	p->who.rights_at = ++tree->changes;
+	p->who.role = aw_table_role(tree, pid, parent);
 	/* an orphan may have been made by one that had given its rights up */
 	p->who.own_rights = parent ? parent->who.own_rights : tree->processes != NULL;
 	p->who.own_umask = parent && parent->who.own_umask;

@@ -24,6 +24,16 @@ enum aw_shim_state {
 	AW_SHIM_LOST,	  /* it went on without; said once */
 };
 
+/*
+ * What part a process plays in the session.  Children play their parent's, and so does
+ * the next program, to which it can only add.
+ */
+struct aw_role {
+	const char *mcp;     /* interned: the MCP server that it belongs to, or NULL */
+	const char *profile; /* interned: its profiles, ", " between them, or NULL */
+	uint32_t profiles;   /* the same, for policy/image.h */
+};
+
 /* One process, as a copy. */
 struct aw_who {
 	pid_t pid, ppid;
@@ -40,6 +50,8 @@ struct aw_who {
 	int umask;	    /* the last that it set itself, -1 when it set none */
 	uint64_t rights_at; /* of no other process, and another after each change */
 	bool exe_is_new;    /* exe has been looked up for this very copy */
+	struct aw_role role;
+	bool turning; /* an exec under way may give it another role */
 };
 
 struct aw_processes;
@@ -75,6 +87,22 @@ void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state 
  */
 void aw_processes_arrived(
 	struct aw_processes *tree, struct aw_who *who, bool loads_shim);
+
+/* The one copy of a text, which lives as long as the tree. */
+const char *aw_processes_intern(struct aw_processes *tree, const char *text);
+
+/*
+ * processes_role.c: it is about to become a program with this role.  The role is its
+ * own from the moment that the exec has succeeded: aw_processes_turned() is to be
+ * called for each who->turning before anything is decided, and fills the role in.
+ */
+void aw_processes_turn(
+	struct aw_processes *tree, pid_t pid, const struct aw_role *role);
+void aw_processes_turned(struct aw_processes *tree, struct aw_who *who);
+
+/* The same where the exec has succeeded already. */
+void aw_processes_set_role(
+	struct aw_processes *tree, struct aw_who *who, const struct aw_role *role);
 
 /*
  * Did that exec fail after all? Then what was expected of the shim before holds again.

@@ -14,11 +14,13 @@
 #define uthash_fatal(msg) abort()
 #include <uthash.h>
 
+#include "supervisor/proc.h"
 #include "supervisor/processes.h"
 
 struct ring_entry {
 	struct aw_reader reader;
-	const char *exe; /* interned: the program that writes here */
+	const char *exe;     /* interned: the program that writes here */
+	struct aw_role role; /* of that program */
 	struct ring_entry *next;
 };
 
@@ -29,6 +31,8 @@ struct process {
 	bool exe_sure;	      /* and will, if it succeeds */
 	const char *exe_before; /* the last exec: what it was, in case it fails */
 	enum aw_shim_state shim_before;
+	struct aw_role role_next;	 /* turning: what it will be */
+	struct aw_proc_mark mark_before; /* turning: of what it is */
 	bool exited;
 	int status;
 	UT_hash_handle hh;
@@ -46,8 +50,19 @@ struct name {
 	char text[];
 };
 
+/* A program that plays a role, by what the kernel tells its descendants apart by. */
+struct image {
+	unsigned long at[8];
+	struct aw_role role;
+	UT_hash_handle hh;
+};
+
 struct aw_processes {
 	pthread_mutex_t lock;
+	struct image *images; /* of all that ever had a role */
+	struct aw_role lost;  /* of those that ended before they were seen to begin */
+	struct aw_role all;   /* the roles of all of them together */
+	unsigned turning;     /* how many processes are */
 	struct process *processes;
 	struct thread *threads;
 	struct name *names;
@@ -66,6 +81,13 @@ struct process *aw_table_by_pid(struct aw_processes *tree, pid_t pid);
 void aw_table_refresh_exe(struct aw_processes *tree, struct process *p);
 
 void aw_table_free_rings(struct process *p);
+
+/* processes_role.c: the role of a process that is new here; parent may be NULL. */
+struct aw_role aw_table_role(
+	struct aw_processes *tree, pid_t pid, const struct process *parent);
+/* It has ended: an exec under way may have succeeded. */
+void aw_table_role_ends(struct aw_processes *tree, struct process *p);
+void aw_table_free_images(struct aw_processes *tree);
 
 /* Do something with the process p_ if it is known; takes the lock. */
 #define WITH_PROCESS(tree, pid, body)                                                  \

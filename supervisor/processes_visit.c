@@ -15,7 +15,8 @@ int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
 	if (!tree->sees_execs && !who->exe_is_new) /* else it is known by the exec */
 		WITH_PROCESS(tree, who->pid, aw_table_refresh_exe(tree, p_));
 	WITH_PROCESS(tree, who->pid, entry->next = p_->rings; entry->exe = p_->who.exe;
-		     p_->rings = entry; p_->who.shim = AW_SHIM_READY;
+		     entry->role = p_->who.role; p_->rings = entry;
+		     p_->who.shim = AW_SHIM_READY;
 		     atomic_store(&ring->plain, p_->who.filtered); ret = 0);
 	if (ret < 0)
 		free(entry);
@@ -24,7 +25,8 @@ int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
 
 void aw_processes_exited(struct aw_processes *tree, pid_t pid, int status)
 {
-	WITH_PROCESS(tree, pid, p_->exited = true; p_->status = status);
+	WITH_PROCESS(tree, pid, p_->exited = true; p_->status = status;
+		     aw_table_role_ends(tree, p_));
 }
 
 static void forget_threads(struct aw_processes *tree, pid_t pid)
@@ -93,12 +95,14 @@ bool aw_processes_visit(
 			if (exited)
 				atomic_store(&r->reader.ring->closed, 1);
 			who.exe = r->exe;
+			who.role = r->role;
 			busy |= visitor->on_ring(
 				visitor->ctx, &who, &r->reader, exited);
 		}
 		if (!exited)
 			continue;
 		who.exe = p->who.exe;
+		who.role = p->who.role;
 		visitor->on_exit(visitor->ctx, &who, p->status);
 		busy = true;
 		pthread_mutex_lock(&tree->lock);

@@ -89,3 +89,29 @@ void aw_program_inspect(const char *path, struct aw_program *ret)
 	*ret = (struct aw_program){.kind = AW_PROGRAM_UNKNOWN};
 	inspect(path, ret, 0);
 }
+
+bool aw_program_script(const char *path, char *line, const char **ret_interpreter,
+	const char **ret_argument)
+{
+	AW_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	char *at, *end;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	n = pread(fd, line, AW_PROGRAM_LINE - 1, 0);
+	line[n > 0 ? n : 0] = '\0';
+	if (n < 3 || line[0] != '#' || line[1] != '!')
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	at = line + 2 + strspn(line + 2, " \t");
+	end = at + strlen(at);
+	while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+		*--end = '\0';
+	*ret_interpreter = at;
+	at += strcspn(at, " \t");
+	*ret_argument = *at ? at + 1 + strspn(at + 1, " \t") : NULL;
+	*at = '\0';
+	return **ret_interpreter == '/';
+}

@@ -21,6 +21,14 @@ struct aw_program {
 			  */
 };
 
+/*
+ * The interpreter and its argument, if any, that the first line of a script names; NULL
+ * where there is none.  line has room for AW_PROGRAM_LINE bytes.
+ */
+enum { AW_PROGRAM_LINE = 256 };
+bool aw_program_script(const char *path, char *line, const char **ret_interpreter,
+	const char **ret_argument);
+
 /* path is absolute and resolved. */
 void aw_program_inspect(const char *path, struct aw_program *ret);
 

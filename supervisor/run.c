@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/profile.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/commands.h"
 #include "supervisor/find.h"
@@ -141,6 +142,7 @@ int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
 		.enforce = policy->mode == AW_ENFORCE,
 		.ask = asks(run, policy),
 		.hides = aw_image_hides(policy->image),
+		.profiles = aw_image_profiles(policy->image) > 0,
 		.shim = run->shim && run->engine != AW_KERNEL ? run->shim : "",
 		.socket = run->socket,
 		.session = run->session->id,
@@ -148,7 +150,8 @@ int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
 
 	if (run->engine == AW_HYBRID && !facts.enforce && !facts.ask)
 		facts.work = AW_WORK_FAST;
-	else if (run->engine == AW_HYBRID && !facts.ask && run->wall.reads_held)
+	else if (run->engine == AW_HYBRID && !facts.ask && run->wall.reads_held &&
+		 !aw_image_profiles_refuse_reads(policy->image))
 		facts.work = AW_WORK_READS;
 	return aw_shared_create(&facts, policy->image, policy->image_size, ret, err);
 }

@@ -16,12 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/profile.h"
 #include "supervisor/ask/announce.h"
 #include "supervisor/ask/requests.h"
 #include "supervisor/audit/drain.h"
 #include "supervisor/control.h"
 #include "supervisor/descend.h"
 #include "supervisor/kernel/notify.h"
+#include "supervisor/mcp.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
@@ -49,6 +51,7 @@ struct service {
 	bool stopping;
 	bool timed_out;
 	struct aw_announcer announcer;
+	struct aw_policy latest; /* of the last reload; its image is in use for good */
 	uint64_t end; /* when `limits.time` is over, in milliseconds; 0: never */
 };
 
@@ -99,8 +102,10 @@ static int reload(struct service *s, char *text, size_t size)
 {
 	struct aw_shared *fresh = calloc(1, sizeof(*fresh)), *old;
 	struct aw_policy policy;
+	struct aw_policy_variables *v = &s->run->layers.variables;
 	struct aw_error err = {.text = "out of memory"};
 
+	v->before = v->before ? v->before : &s->run->policy;
 	if (!fresh || load_again(s->run, &policy, &err) < 0 ||
 		aw_run_share(s->run, &policy, fresh, &err) < 0) {
 		free(fresh);
@@ -111,6 +116,8 @@ static int reload(struct service *s, char *text, size_t size)
 	}
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
 		aw_say("reload: %s", err.text); /* names that it adds are not known */
+	s->latest = policy;
+	v->before = &s->latest;
 	old = atomic_load(&s->watch.shared);
 	atomic_store(&s->watch.image, policy.image); /* stays until the end */
 	atomic_store(&s->watch.shared, fresh);
@@ -121,11 +128,16 @@ static int reload(struct service *s, char *text, size_t size)
 						     : policy.ask_deadline);
 		aw_asker_look_again(s->watch.asker);
 	}
-	snprintf(text, size, "the policy was read again%s",
+	snprintf(text, size, "the policy was read again%s%s",
 		fresh->page->hides && !s->watch.hides
 			? "; its hide rules hold for opens only, since metadata was "
 			  "not "
 			  "watched from the start"
+			: "",
+		s->run->wall.reads_held && aw_image_profiles_refuse_reads(policy.image)
+			? "; what its profiles do not let be read hostile code can "
+			  "open through the gate page, since the filter stays: start "
+			  "a new session for that"
 			: "");
 	aw_service_say_policy(&s->watch, s->run, text);
 	return 0;
@@ -357,6 +369,8 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	aw_processes_on_born(w->tree, aw_watch_born, w);
 	if (aw_names_create(run->policy.image, &w->names, err) < 0)
 		return -1;
+	w->mcp = aw_mcp_create(
+		run->layers.variables.workspace, run->layers.variables.home);
 	if (w->enforce &&
 		(aw_questions_create(run->ask_deadline, &w->questions, err) < 0 ||
 			aw_asker_create(w, &w->asker, err) < 0))
@@ -452,6 +466,7 @@ static void finish(struct service *s)
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
 	aw_names_free(s->watch.names);
+	aw_mcp_free(s->watch.mcp);
 	aw_asker_free(s->watch.asker);
 	aw_questions_free(s->watch.questions);
 	aw_watch_unstock(&s->watch);

@@ -65,6 +65,7 @@ static void fill_page(
 	page->enforce = facts->enforce;
 	page->ask = facts->ask;
 	page->hides = facts->hides;
+	page->profiles = facts->profiles;
 	page->image_size = image_size;
 	snprintf(page->shim, sizeof(page->shim), "%s", facts->shim);
 	snprintf(page->socket, sizeof(page->socket), "%s",

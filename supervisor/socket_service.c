@@ -23,6 +23,7 @@
 #include "policy/wire.h"
 #include "supervisor/audit/address.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/entry.h"
 #include "supervisor/kernel/git.h"
 #include "supervisor/program.h"
 #include "supervisor/run.h"
@@ -125,14 +126,17 @@ static void reply(
 	sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT); /* there is room for it */
 }
 
-static void greet(struct aw_watch *watch, int fd, const struct question *q)
+static void greet(struct aw_watch *watch, int fd, struct question *q)
 {
 	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
 	struct aw_event hello = {.kind = AW_EV_HELLO, .port = -1};
 	bool first = q->who.shim != AW_SHIM_READY;
 	AW_CLOSE int ring_fd = -1;
 	struct aw_ring *ring;
+	struct aw_role role;
 
+	aw_entry_find(watch, &q->who, &role);
+	aw_processes_set_role(watch->tree, &q->who, &role);
 	if (aw_watch_hello(watch, &q->who, q->head.type == AW_WIRE_HELLO_BIG, &ring_fd,
 		    &ring) < 0)
 		return;
@@ -156,9 +160,9 @@ static void decide_address(struct aw_watch *watch, const struct question *q, cha
 		part->len < sizeof(any.storage) ? part->len : sizeof(any.storage));
 	aw_address_describe(&any, part->len, event->path, text, size, &to, event);
 	event->path = (struct aw_text){NULL, 0};
-	aw_image_decide_address(
-		atomic_load(&watch->image), (enum aw_action)q->head.action, &to, ret);
-	aw_names_decide(watch->names, atomic_load(&watch->image),
+	aw_image_decide_address_in(atomic_load(&watch->image), q->who.role.profiles,
+		(enum aw_action)q->head.action, &to, ret);
+	aw_names_decide(watch->names, atomic_load(&watch->image), q->who.role.profiles,
 		(enum aw_action)q->head.action, false, &to, ret);
 }
 
@@ -196,8 +200,8 @@ static void on_exec(struct aw_watch *watch, const struct question *q,
 	n = readlink(link, cwd, cwd_size);
 	event->cwd = (struct aw_text){cwd, n > 0 ? (size_t)n : 0};
 	event->raw2 = (struct aw_text){NULL, 0};
-	aw_image_decide_exec(atomic_load(&watch->image), event->path.bytes,
-		event->path.len, argv, argv ? event->argc : 0, ret);
+	aw_image_decide_exec_in(atomic_load(&watch->image), q->who.role.profiles,
+		event->path.bytes, event->path.len, argv, argv ? event->argc : 0, ret);
 	event->argv = aw_take_ptr(&texts); /* freed by the caller */
 }
 
@@ -275,7 +279,7 @@ static bool judge(struct aw_watch *watch, int fd, const struct question *q,
 	else if (q->parts[4].len >= sizeof(sa_family_t))
 		decide_address(watch, q, text, sizeof(text), &event, &decision);
 	else
-		aw_decide_files(atomic_load(&watch->image),
+		aw_decide_files(atomic_load(&watch->image), q->who.role.profiles,
 			(enum aw_effect)q->head.effect, event.action, &ends, &decision);
 	if (q->head.effect == AW_FX_RENAME && decision.verdict == AW_ALLOW &&
 		aw_git_would_refuse(atomic_load(&watch->image), &q->who, &event.path,
@@ -298,6 +302,8 @@ static bool judge(struct aw_watch *watch, int fd, const struct question *q,
 		event.result = answer.err;
 		event.kind = AW_EV_CALL;
 	}
+	if (q->head.type == AW_WIRE_EXEC && !answer.refuse)
+		aw_entry_sign(watch, &q->who, &event);
 	aw_watch_log(watch, &event);
 	if (q->head.type == AW_WIRE_EXEC && !answer.refuse)
 		aw_processes_exec(watch->tree, q->who.pid, AW_SHIM_NONE, NULL, false);

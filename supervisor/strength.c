@@ -145,7 +145,8 @@ static bool may_be_read(
 	struct aw_decision decision = {AW_ALLOW, AW_NO_RULE};
 
 	if (len)
-		aw_image_decide_path(facts->image, AW_READ, path, len, &decision);
+		aw_image_decide_path_in(
+			facts->image, facts->profiles, AW_READ, path, len, &decision);
 	return decision.verdict == AW_ALLOW;
 }
 

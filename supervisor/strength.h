@@ -34,6 +34,7 @@ struct aw_strength_facts {
 	bool notified; /* engine hybrid or kernel: every call can be refused */
 	bool enforce;
 	const struct aw_image *image;	    /* borrowed */
+	uint32_t profiles;		    /* of the process; policy/image.h */
 	const struct aw_landlock *landlock; /* borrowed, or NULL: none */
 	const struct aw_plan *mounts;	    /* borrowed: the wall has mounts made from
 					       this plan; NULL: it has not */
@@ -75,6 +76,14 @@ bool aw_strength_of_rule(
  * nothing.
  */
 bool aw_strength_of_default(const struct aw_strength_facts *facts, unsigned index,
+	const char **ret_name, struct aw_held *ret);
+
+/*
+ * The same for a profile's defaults; the name of the profile comes back in
+ * *ret_profile.
+ */
+bool aw_strength_of_profile_default(const struct aw_strength_facts *facts,
+	unsigned profile, unsigned index, const char **ret_profile,
 	const char **ret_name, struct aw_held *ret);
 
 #endif

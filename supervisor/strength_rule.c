@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/profile.h"
 #include "policy/rules.h"
 #include "supervisor/strength.h"
 
@@ -120,11 +121,11 @@ static bool mounts_hold_default(const struct aw_strength_facts *facts)
 	return plan != NULL;
 }
 
-bool aw_strength_of_default(const struct aw_strength_facts *facts, unsigned index,
-	const char **ret_name, struct aw_held *ret)
+/* What a default refuses, by nothing that a rule would say. */
+static bool default_held(const struct aw_strength_facts *facts,
+	const struct aw_rule_defaults *defaults, unsigned index, const char **ret_name,
+	struct aw_held *ret)
 {
-	static const struct aw_held by_mounts = {
-		AW_BY_KERNEL, "the mounts of the wall"};
 	static const struct {
 		const char *name;
 		size_t refuses;
@@ -139,18 +140,41 @@ bool aw_strength_of_default(const struct aw_strength_facts *facts, unsigned inde
 		{"network.listen", offsetof(struct aw_rule_defaults, listen), AW_BIND,
 			AF_INET},
 	};
-	struct aw_rule_defaults defaults;
 	struct aw_refused refused;
 
 	if (index >= sizeof(all) / sizeof(all[0]))
 		return false;
-	aw_image_defaults(facts->image, &defaults);
-	*ret_name = *(bool *)((char *)&defaults + all[index].refuses) ? all[index].name
-								      : NULL;
+	*ret_name = *(const bool *)((const char *)defaults + all[index].refuses)
+			    ? all[index].name
+			    : NULL;
 	refused = (struct aw_refused){.action = all[index].action,
 		.family = all[index].family,
 		.rule = AW_NO_RULE};
 	aw_strength_of(facts, &refused, ret);
+	return true;
+}
+
+bool aw_strength_of_profile_default(const struct aw_strength_facts *facts,
+	unsigned profile, unsigned index, const char **ret_profile,
+	const char **ret_name, struct aw_held *ret)
+{
+	struct aw_rule_defaults defaults;
+
+	*ret_profile = aw_image_profile_name(facts->image, profile);
+	return aw_image_profile_defaults(facts->image, profile, &defaults) &&
+	       default_held(facts, &defaults, index, ret_name, ret);
+}
+
+bool aw_strength_of_default(const struct aw_strength_facts *facts, unsigned index,
+	const char **ret_name, struct aw_held *ret)
+{
+	static const struct aw_held by_mounts = {
+		AW_BY_KERNEL, "the mounts of the wall"};
+	struct aw_rule_defaults defaults;
+
+	aw_image_defaults(facts->image, &defaults);
+	if (!default_held(facts, &defaults, index, ret_name, ret))
+		return false;
 	if (index == 0 && facts->enforce && mounts_hold_default(facts))
 		*ret = by_mounts;
 	return true;

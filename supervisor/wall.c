@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/profile.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
@@ -240,7 +241,10 @@ int aw_run_build_wall(struct aw_run *run, struct aw_error *err)
 			strerror(errno));
 	if (aw_plan_make(&wish, &run->plan, err) < 0)
 		return -1;
-	run->wall.reads_held = run->plan.reads_held;
+	/* a filter does not know profiles: what one of them refuses must be asked for
+	 */
+	run->wall.reads_held = run->plan.reads_held &&
+			       !aw_image_profiles_refuse_reads(run->policy.image);
 	if (run->wall.runner->build(&wish, &run->plan, &run->wall, err) < 0)
 		return -1;
 	return write_plan(run, err);

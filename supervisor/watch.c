@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/descend.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 #include "supervisor/say.h"
@@ -64,6 +65,7 @@ static const char *strength_of(struct aw_watch *watch, const struct aw_event *ev
 	struct aw_held held;
 
 	facts.image = atomic_load(&watch->image);
+	facts.profiles = event->profiles;
 	facts.notified &= event->source != AW_FROM_SHIM;
 	if (event->verdict == AW_ALLOW)
 		aw_strength_of_allowed(&facts, event->action, event->call, &held);
@@ -113,6 +115,9 @@ void aw_watch_sign(struct aw_event *event, const struct aw_who *who)
 	event->pid = who->pid;
 	event->ppid = who->ppid;
 	event->exe = (struct aw_text){who->exe, strlen(who->exe)};
+	event->mcp = who->role.mcp;
+	event->profile = who->role.profile;
+	event->profiles = who->role.profiles;
 }
 
 void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char *kind,
@@ -131,6 +136,23 @@ void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char 
 	else
 		event.pid = getpid();
 	aw_watch_log(watch, &event);
+}
+
+bool aw_watch_is_beyond(struct aw_watch *watch, const struct aw_who *who, pid_t pid)
+{
+	struct aw_who other;
+	pid_t leader, parent;
+
+	if (!who->role.profiles || pid <= 0)
+		return false;
+	if (watch->own_pids)
+		pid = aw_proc_outer_pid(who->pid, pid);
+	if (!pid || !aw_proc_parent(pid, &leader, &parent))
+		return false; /* nobody is there */
+	if (leader == who->pid || aw_descends(leader, who->pid))
+		return false;
+	return !aw_processes_peek(watch->tree, leader, &other) ||
+	       (who->role.profiles & ~other.role.profiles);
 }
 
 void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
@@ -246,6 +268,7 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 		close(*ret_fd);
 		return -1;
 	}
+	ring->profiles = who->role.profiles;
 	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
 					atomic_load(&watch->shared)->page->image_size);
 	*ret_ring = ring;

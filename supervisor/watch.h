@@ -43,6 +43,7 @@ struct aw_watch {
 	struct aw_questions *questions; /* enforce; else NULL: nobody is asked */
 	struct aw_asker *asker;		/* the same */
 	struct aw_names *names;		/* of the allow rules; NULL without a policy */
+	struct aw_mcp *mcp;		/* which programs are MCP servers; or NULL */
 	int listener;			/* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
 	_Atomic uint32_t receiving; /* futex: 1 while a thread waits for a call */
@@ -84,6 +85,12 @@ void aw_watch_unstock(struct aw_watch *watch);
 
 /* Who did it. */
 void aw_watch_sign(struct aw_event *event, const struct aw_who *who);
+
+/*
+ * May a process in profiles not get at this one, which is not in all of them?  pid is
+ * a number of the pid namespace that the process is in, and may be a thread's.
+ */
+bool aw_watch_is_beyond(struct aw_watch *watch, const struct aw_who *who, pid_t pid);
 
 /* Verdict, rule and strength into event; rule must live until it is logged. */
 void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,

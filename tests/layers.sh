@@ -40,4 +40,11 @@ no 'darwin/ and win32/ do not use each other' '"darwin/' win32/*.[ch]
 no 'nobody includes a .c' '"[^"]*\.c"' policy/*.[ch] preload/*.[ch] supervisor/*.[ch] supervisor/*/*.[ch] tests/*/*.[ch]
 no 'includes are written from the root' '"[^/"]*"' policy/*.[ch] preload/*.[ch] supervisor/*.[ch] \
 	supervisor/*/*.[ch] tests/unit/*.[ch] tests/audit/*.[ch] tests/fuzz/*.[ch]
+# a process is judged with its profiles; without, the question is one about the session
+found=$(grep -nE 'aw_image_decide_(path|exec|address|host)\(' preload/*.c supervisor/kernel/{call,hand}*.c supervisor/socket_service.c)
+if [ -n "$found" ]; then
+	printf '%s\n' "$found"
+	echo "  ^ calls of a process are judged by aw_image_decide_..._in()"
+	broken=1
+fi
 exit $broken

@@ -252,14 +252,17 @@ int aw_layer_file_load(const struct aw_layer_file *file, const struct aw_run *ru
 {
 	struct aw_diagnostics problems = {.count = 0};
 	AW_FREE struct aw_policy_source *sources = NULL;
+	struct aw_policy_variables variables = run->layers.variables;
 	size_t count;
 	int failed;
 
+	if (!variables.before) /* profiles keep the numbers that processes have */
+		variables.before = &run->policy;
 	sources = sources_with(run, file, file->fresh, &count);
 	if (!sources)
 		return aw_fail(err, ENOMEM, "out of memory");
-	failed = aw_policy_load(sources, count, &run->layers.variables, AW_ENFORCE,
-		true, ret, &problems);
+	failed = aw_policy_load(
+		sources, count, &variables, AW_ENFORCE, true, ret, &problems);
 	for (size_t i = 0; failed && i < problems.count; i++)
 		if (!problems.items[i].warning) {
 			aw_fail(err, EINVAL,

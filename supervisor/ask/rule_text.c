@@ -154,8 +154,8 @@ static enum aw_verdict of_exec(
 		return AW_DENY;
 	for (size_t i = 0; i < event->argc; i++)
 		argv[i] = event->argv[i].len ? event->argv[i].bytes : "";
-	aw_image_decide_exec(image, event->path.bytes, event->path.len,
-		event->argc ? argv : NULL, event->argc, &decision);
+	aw_image_decide_exec_in(image, event->profiles, event->path.bytes,
+		event->path.len, event->argc ? argv : NULL, event->argc, &decision);
 	return decision.verdict;
 }
 
@@ -172,10 +172,12 @@ static enum aw_verdict of_address(
 		(!event->address.len ||
 			inet_pton(to.family, event->address.bytes, to.bytes) != 1))
 		return AW_DENY;
-	aw_image_decide_address(image, event->action, &to, &decision);
+	aw_image_decide_address_in(
+		image, event->profiles, event->action, &to, &decision);
 	if (to.family == AF_UNIX && to.path_len && to.path[0] == '/' &&
 		event->action != AW_BIND) {
-		aw_image_decide_path(image, event->action, to.path, to.path_len, &file);
+		aw_image_decide_path_in(image, event->profiles, event->action, to.path,
+			to.path_len, &file);
 		if (file.verdict > decision.verdict)
 			return file.verdict;
 	}
@@ -191,11 +193,11 @@ enum aw_verdict aw_rule_verdict(
 		return of_exec(image, event);
 	if (event->family)
 		return of_address(image, event);
-	aw_image_decide_path(image, aw_rule_action(event, false), event->path.bytes,
-		event->path.len, &first);
+	aw_image_decide_path_in(image, event->profiles, aw_rule_action(event, false),
+		event->path.bytes, event->path.len, &first);
 	if (!event->path2.len)
 		return first.verdict;
-	aw_image_decide_path(image, aw_rule_action(event, true), event->path2.bytes,
-		event->path2.len, &second);
+	aw_image_decide_path_in(image, event->profiles, aw_rule_action(event, true),
+		event->path2.bytes, event->path2.len, &second);
 	return first.verdict > second.verdict ? first.verdict : second.verdict;
 }

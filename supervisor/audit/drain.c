@@ -16,6 +16,7 @@
 
 #include "policy/calls.h"
 #include "supervisor/audit/address.h"
+#include "supervisor/entry.h"
 #include "supervisor/kernel/notify.h"
 #include "supervisor/proc.h"
 
@@ -96,6 +97,7 @@ static void exec_event(
 	if (t->err)
 		return;
 	event->kind = AW_EV_EXEC;
+	aw_entry_sign(drain->watch, who, event);
 	aw_processes_exec(drain->watch->tree, who->pid, AW_SHIM_NONE, NULL, false);
 }
 

@@ -41,6 +41,8 @@ struct aw_event {
 	uint64_t ts; /* CLOCK_REALTIME, nanoseconds */
 	pid_t pid, ppid;
 	struct aw_text exe;
+	const char *mcp, *profile; /* of the process, or NULL */
+	uint32_t profiles;	   /* the same as `profile` */
 
 	const char *call;      /* calls: function or system call name */
 	enum aw_action action; /* calls */

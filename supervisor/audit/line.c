@@ -162,6 +162,8 @@ static void put_who(struct aw_json *json, const struct aw_event *event)
 	WORD(json, "call", event->call);
 	if (was_judged(event))
 		WORD(json, "action", aw_action_name(event->action));
+	WORD(json, "mcp", event->mcp);
+	WORD(json, "profile", event->profile);
 }
 
 void aw_line_write(struct aw_json *json, struct aw_clock_text *clock, uint64_t seq,

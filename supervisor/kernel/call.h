@@ -43,6 +43,7 @@ struct aw_notified {
 	unsigned word;	/* pointer size in the target */
 	uint64_t args[6];
 	struct aw_target target;
+	uint32_t profiles_before; /* as the role, before an exec that this call shows */
 
 	enum aw_reply reply;
 	int err;

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "supervisor/cleanup.h"
+#include "supervisor/entry.h"
 #include "supervisor/kernel/call.h"
 #include "supervisor/program.h"
 #include "supervisor/say.h"
@@ -35,8 +37,9 @@ static void decide(struct aw_notified *call)
 	event->argv = call->argv_text;
 	event->argc = call->argv_text ? call->argv.count : 0;
 	event->argv_truncated = call->argv.truncated;
-	aw_image_decide_exec(atomic_load(&call->watch->image), event->path.bytes,
-		event->path.len, argv, argv ? call->argv.count : 0, &decision);
+	aw_image_decide_exec_in(atomic_load(&call->watch->image),
+		call->target.who.role.profiles, event->path.bytes, event->path.len,
+		argv, argv ? call->argv.count : 0, &decision);
 	free(argv);
 	aw_call_decide(call, &decision);
 }
@@ -151,8 +154,8 @@ bool aw_call_verify(struct aw_notified *call)
 	call->verifying = false;
 	if (!call->watch->holds || exe[0] != '/')
 		return true;
-	aw_image_decide_exec(
-		atomic_load(&call->watch->image), exe, len, NULL, 0, &decision);
+	aw_image_decide_exec_in(atomic_load(&call->watch->image), call->profiles_before,
+		exe, len, NULL, 0, &decision);
 	/* without a rule it may be the interpreter of a script that was allowed */
 	if (decision.verdict == AW_ALLOW || decision.rule == AW_NO_RULE)
 		return true;
@@ -167,6 +170,27 @@ bool aw_call_verify(struct aw_notified *call)
 	call->reply = AW_REPLY_FAIL;
 	call->err = EPERM;
 	return false;
+}
+
+/* What the process will be once it is another program; the line says so already. */
+static void enter(struct aw_notified *call, const char *file)
+{
+	struct aw_who *who = &call->target.who, parent;
+	AW_FREE const char **argv = calloc(call->argv.count + 1, sizeof(*argv));
+	struct aw_started started = {.path = call->path,
+		.raw = call->raw[0] ? call->raw : NULL,
+		.file = file,
+		.argv = argv,
+		.pid = who->pid};
+	struct aw_role role;
+
+	for (; argv && started.argc < call->argv.count; started.argc++)
+		argv[started.argc] = call->argv.text + call->argv.at[started.argc];
+	if (aw_processes_peek(call->watch->tree, who->ppid, &parent))
+		started.parent = parent.pid;
+	aw_entry_foresee(call->watch, who, &started, &role);
+	aw_processes_turn(call->watch->tree, who->pid, &role);
+	who->role = role;
 }
 
 void aw_call_exec(struct aw_notified *call)
@@ -219,4 +243,5 @@ void aw_call_exec(struct aw_notified *call)
 		expectation(call, &program), call->path,
 		program.kind == AW_PROGRAM_DYNAMIC && !program.script &&
 			call->target.who.plain_root && !call->watch->holds);
+	enter(call, path_for_us(call, name, sizeof(name)));
 }

@@ -12,8 +12,8 @@
 
 #include "policy/decide.h"
 #include "supervisor/cleanup.h"
-#include "supervisor/kernel/call.h"
 #include "supervisor/kernel/git.h"
+#include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 
 bool aw_call_follows(const struct aw_notified *call, uint64_t flags)
@@ -225,7 +225,8 @@ static void watch_for_shim(struct aw_notified *call)
 		on_shim_open(call);
 	else if (call->target.who.shim == AW_SHIM_EXPECTED &&
 		 strcmp(call->raw, "/etc/ld.so.preload") != 0 &&
-		 !aw_processes_exec_failed(call->watch->tree, call->target.who.pid))
+		 !aw_processes_exec_failed(call->watch->tree, call->target.who.pid) &&
+		 aw_hand_waits(call)) /* else a thread that the exec has ended */
 		on_lost_shim(call);
 }
 
@@ -255,7 +256,8 @@ static void decide_file(struct aw_notified *call, enum aw_action action)
 	struct aw_decision decision;
 
 	aw_decide_files(atomic_load(&call->watch->image),
-		(enum aw_effect)call->row->effect, action, &ends, &decision);
+		call->target.who.role.profiles, (enum aw_effect)call->row->effect,
+		action, &ends, &decision);
 	if (call->row->effect == AW_FX_META && decision.verdict != AW_HIDE)
 		call->silent = true;
 	call->why.text[0] = '\0';
@@ -352,8 +354,9 @@ static void on_handle(struct aw_notified *call)
 
 	call->event.path = (struct aw_text){call->path, n};
 	if (n)
-		aw_image_decide_path(atomic_load(&call->watch->image),
-			call->event.action, call->path, n, &decision);
+		aw_image_decide_path_in(atomic_load(&call->watch->image),
+			call->target.who.role.profiles, call->event.action, call->path,
+			n, &decision);
 	else if (!call->watch->enforce)
 		decision.verdict = AW_ALLOW;
 	aw_call_decide(call, &decision);

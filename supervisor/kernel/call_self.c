@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,8 +29,9 @@ static void on_own_filter(struct aw_notified *call)
 	enum { MODE_STRICT, MODE_FILTER };
 
 	call->silent = true;
-	if (call->row->effect == AW_FX_PRCTL || call->args[0] == MODE_STRICT ||
-		call->args[0] == MODE_FILTER)
+	if (call->row->effect == AW_FX_PRCTL
+			? (int)call->args[0] == PR_SET_SECCOMP
+			: call->args[0] == MODE_STRICT || call->args[0] == MODE_FILTER)
 		aw_processes_set_filtered(call->watch->tree, call->target.who.pid);
 }
 
@@ -107,26 +109,50 @@ static pid_t of_that_kind(const struct aw_notified *call, pid_t whom)
 	return kind == PRIO_PROCESS ? whom : kind == PRIO_USER ? 1 : 0;
 }
 
+static bool is_signal(const struct aw_notified *call)
+{
+	switch (call->sys) {
+	case AW_SYS_kill:
+	case AW_SYS_tkill:
+	case AW_SYS_tgkill:
+	case AW_SYS_rt_sigqueueinfo:
+	case AW_SYS_rt_tgsigqueueinfo:
+	case AW_SYS_pidfd_send_signal:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Other processes may be touched when they are of the session and not ours. */
 static void on_kin(struct aw_notified *call)
 {
+	const struct aw_who *who = &call->target.who;
 	unsigned argument = (uint8_t)call->row->flags;
 	pid_t whom = (pid_t)call->args[argument];
+	bool walled = call->watch->own_pids; /* nobody else is to be seen */
 
 	call->silent = true;
 	if (call->row->path2 == AW_ARG_FD) {
 		whom = behind_pidfd(call->target.tid, (int)call->args[argument]);
 		if (!whom) /* the kernel knows what is wrong with it */
 			return;
+		if (walled)
+			whom = aw_proc_inner_pid(whom);
 	} else if (call->sys == AW_SYS_ptrace && call->args[0] == PTRACE_TRACEME) {
 		return;
-	} else if (call->sys == AW_SYS_kill && whom <= 0) {
+	} else if (call->sys == AW_SYS_kill && whom <= 0 && !walled) {
 		signal_many(call, whom);
 		return;
 	} else if (call->row->dir == 0) {
 		whom = of_that_kind(call, whom);
 	}
-	if (whom <= 0 || whom == call->target.who.pid || whom == call->target.tid ||
+	/* it would be a way out of a profile; a signal is none */
+	if (!is_signal(call) && aw_watch_is_beyond(call->watch, who, whom)) {
+		aw_call_warn(call, "profile", aw_call_name((unsigned)call->sys));
+		return;
+	}
+	if (walled || whom <= 0 || whom == who->pid || whom == call->target.tid ||
 		aw_descends(whom, call->watch->self) || !aw_proc_exists(whom))
 		return;
 	aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
@@ -144,7 +170,12 @@ void aw_call_self(struct aw_notified *call)
 		break;
 	case AW_FX_SECCOMP:
 	case AW_FX_PRCTL:
-		on_own_filter(call);
+		/* descendants are told apart by the numbers that this can change */
+		if (call->row->effect == AW_FX_PRCTL &&
+			(int)call->args[0] == PR_SET_MM && call->watch->holds)
+			aw_call_warn(call, "refused", "prctl(PR_SET_MM)");
+		else
+			on_own_filter(call);
 		break;
 	case AW_FX_VIEW:
 	case AW_FX_CLONE:

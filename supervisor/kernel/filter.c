@@ -136,7 +136,8 @@ static void put_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 
 	start[IF_SECCOMP] = f->count;
 	load(f, ARGUMENT(0));
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 1, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_MM, 0, 1);
 	answer(f, SECCOMP_RET_USER_NOTIF);
 	answer(f, SECCOMP_RET_ALLOW);
 
@@ -227,9 +228,9 @@ static void put_i386(struct aw_filter *f, const struct aw_filter_wish *wish)
 
 		if (nr != SOCKETCALL && (row < 0 || !watched(&aw_syscalls[row], wish)))
 			continue;
-		if (row >= 0 && (aw_syscalls[row].effect == AW_FX_PRCTL ||
-					(aw_syscalls[row].effect == AW_FX_CLONE &&
-						!wish->holds)))
+		if (row >= 0 && !wish->holds &&
+			(aw_syscalls[row].effect == AW_FX_PRCTL ||
+				aw_syscalls[row].effect == AW_FX_CLONE))
 			continue; /* PR_SET_SECCOMP from 32-bit code: the shim is not
 				     there */
 		put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 1);

@@ -77,8 +77,9 @@ static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *w
 		aw_call_unreadable(call, err);
 		return;
 	}
-	aw_image_decide_path(atomic_load(&call->watch->image), call->event.action,
-		path->bytes, path->len, &decision);
+	aw_image_decide_path_in(atomic_load(&call->watch->image),
+		call->target.who.role.profiles, call->event.action, path->bytes,
+		path->len, &decision);
 	call->moot = err;
 	aw_call_decide(call, &decision);
 	call->moot = 0;

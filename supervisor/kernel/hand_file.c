@@ -122,12 +122,15 @@ static bool carries_rules(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
+	uint32_t profiles = call->target.who.role.profiles;
 	struct aw_decision out = {AW_ALLOW, AW_NO_RULE}, in = out;
 
 	if (from->object < 0 || !S_ISDIR(from->st.st_mode))
 		return false;
-	aw_image_carries(image, from->name, from->len, to->name, to->len, &out);
-	aw_image_carries(image, to->name, to->len, from->name, from->len, &in);
+	aw_image_carries(
+		image, profiles, from->name, from->len, to->name, to->len, &out);
+	aw_image_carries(
+		image, profiles, to->name, to->len, from->name, from->len, &in);
 	if (in.verdict > out.verdict)
 		out = in;
 	if (out.verdict == AW_ALLOW)

@@ -51,12 +51,19 @@ static bool is_supervisor(const struct aw_watch *watch, const char *name)
 	return false;
 }
 
+/* Not of the session, or not in the same profiles; pid as the target has it. */
+static bool is_outsider(const struct aw_notified *call, pid_t pid)
+{
+	return (!call->watch->own_pids && !aw_descends(pid, call->watch->self)) ||
+	       aw_watch_is_beyond(call->watch, &call->target.who, pid);
+}
+
 /*
  * What /proc tells of a process only to those who may trace it (proc(5)).  Done by us
  * it would be told of any process of the same user, so it is kept to those of the
  * session.
  */
-static bool is_private_of_outsider(const struct aw_watch *watch, const char *name)
+static bool is_private_of_outsider(const struct aw_notified *call, const char *name)
 {
 	static const char *const open_to_all[] = {"stat", "statm", "status", "cmdline",
 		"comm", "cgroup", "sched", "schedstat", "loginuid", "sessionid",
@@ -66,10 +73,10 @@ static bool is_private_of_outsider(const struct aw_watch *watch, const char *nam
 	char *end;
 	long pid;
 
-	if (watch->own_pids || strncmp(name, "/proc/", 6) != 0)
+	if (strncmp(name, "/proc/", 6) != 0)
 		return false;
 	pid = strtol(name + 6, &end, 10);
-	if (end == name + 6 || *end != '/' || aw_descends((pid_t)pid, watch->self))
+	if (end == name + 6 || *end != '/' || !is_outsider(call, (pid_t)pid))
 		return false;
 	what = end + 1;
 	if (strncmp(what, "task/", 5) == 0 && (what = strchr(what + 5, '/')))
@@ -115,16 +122,17 @@ void aw_hand_judge(struct aw_notified *call, enum aw_action action,
 	const struct aw_place *place, struct aw_decision *ret)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
+	uint32_t profiles = call->target.who.role.profiles;
 	char self[AW_PLACE_PATH + 32];
 	struct aw_decision own;
 	size_t n;
 
-	aw_image_decide_path(image, action, place->name, place->len, ret);
+	aw_image_decide_path_in(image, profiles, action, place->name, place->len, ret);
 	n = as_self(call, place, self, sizeof(self));
 	if (ret->rule == AW_NO_RULE && has_it_already(place, action))
 		ret->verdict = AW_ALLOW;
 	if (n) {
-		aw_image_decide_path(image, action, self, n, &own);
+		aw_image_decide_path_in(image, profiles, action, self, n, &own);
 		if (ret->rule == AW_NO_RULE || own.verdict > ret->verdict)
 			*ret = own;
 	}
@@ -132,7 +140,7 @@ void aw_hand_judge(struct aw_notified *call, enum aw_action action,
 	if ((place->object >= 0 && S_ISBLK(place->st.st_mode) &&
 		    ret->rule == AW_NO_RULE && action != AW_METADATA) ||
 		((is_supervisor(call->watch, place->name) ||
-			 is_private_of_outsider(call->watch, place->name)) &&
+			 is_private_of_outsider(call, place->name)) &&
 			action != AW_METADATA))
 		*ret = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }

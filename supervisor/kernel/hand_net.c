@@ -87,6 +87,7 @@ static bool is_own_server(
 bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *address)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
+	uint32_t profiles = call->target.who.role.profiles;
 	struct aw_event *event = &call->event;
 	struct aw_decision decision, file;
 	struct aw_text path = {NULL, 0};
@@ -106,19 +107,21 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 		event->address = (struct aw_text){call->path2, path.len};
 	}
 	event->path = event->raw = (struct aw_text){NULL, 0};
-	aw_image_decide_address(image, event->action, &to, &decision);
+	aw_image_decide_address_in(image, profiles, event->action, &to, &decision);
 	if (decision.verdict != AW_ALLOW && decision.rule == AW_NO_RULE &&
-		is_own_server(address, &to))
-		decision.verdict = AW_ALLOW;
-	if (!aw_names_decide(call->watch->names, image, event->action, call->patient,
-		    &to, &decision)) {
+		is_own_server(address, &to)) /* unless a profile is against it */
+		aw_image_decide_address_in(image, profiles | AW_PROFILES_ALONE,
+			event->action, &to, &decision);
+	if (!aw_names_decide(call->watch->names, image, profiles, event->action,
+		    call->patient, &to, &decision)) {
 		call->reply = AW_REPLY_LATER;
 		return false;
 	}
 	if (decision.verdict == AW_ALLOW && to.host)
 		event->host = (struct aw_text){to.host, strlen(to.host)};
 	if (path.len && event->action != AW_BIND) { /* a denied file stays denied */
-		aw_image_decide_path(image, event->action, path.bytes, path.len, &file);
+		aw_image_decide_path_in(
+			image, profiles, event->action, path.bytes, path.len, &file);
 		if (file.verdict > decision.verdict)
 			decision = file;
 	}
@@ -318,8 +321,8 @@ static void on_socket(struct aw_notified *call)
 			make_socket(call);
 		return;
 	}
-	aw_image_decide_address(
-		atomic_load(&call->watch->image), AW_CONNECT, &to, &decision);
+	aw_image_decide_address_in(atomic_load(&call->watch->image),
+		call->target.who.role.profiles, AW_CONNECT, &to, &decision);
 	aw_call_decide(call, &decision);
 	call->silent = decision.verdict == AW_ALLOW;
 	if (call->reply == AW_REPLY_CONTINUE && call->by_memory)

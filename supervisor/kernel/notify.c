@@ -184,6 +184,11 @@ static bool is_known(struct aw_notified *call)
 		}
 		nanosleep(&pause, NULL);
 	}
+	call->profiles_before = call->target.who.role.profiles;
+	if (call->target.who.turning) {
+		aw_persona_drop();
+		aw_processes_turned(watch->tree, &call->target.who);
+	}
 	return true;
 }
 

@@ -50,11 +50,16 @@ static pid_t process_of_folder(int dir)
 	return 0;
 }
 
-/* With a pid namespace of its own, all that /proc shows is of the session. */
+/*
+ * With a pid namespace of its own, all that /proc shows is of the session; to a process
+ * in a profile others are strangers.
+ */
 static bool is_ours(struct aw_watch *watch, const struct aw_target *target, pid_t pid)
 {
 	struct aw_who who;
 
+	if (aw_watch_is_beyond(watch, &target->who, pid))
+		return false;
 	if (watch->own_pids || pid == target->who.pid || pid == target->tid)
 		return true;
 	return pid && (aw_processes_peek(watch->tree, pid, &who) ||

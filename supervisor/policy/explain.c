@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "policy/profile.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/policy/answer.h"
 #include "supervisor/policy/command.h"
@@ -13,7 +14,7 @@ enum { ALL_ALLOWED = 0, SOME_DENIED = 1 };
 
 struct explain_options {
 	const char *workspace, *agent, *mode, *runner, *engine;
-	struct aw_string_list policies;
+	struct aw_string_list policies, profiles;
 	struct aw_string_list read, write, create, delete, exec, connect, listen;
 	bool json;
 };
@@ -51,6 +52,26 @@ static const struct aw_string_list *list_of(
 					       questions[question].list);
 }
 
+/* The set that --profile names. */
+static int find_profiles(struct explained *x, struct aw_error *err)
+{
+	const struct aw_string_list *names = &x->options.profiles;
+	struct aw_standing *standing = &x->standing;
+
+	for (size_t i = 0; i < names->count; i++) {
+		uint32_t set =
+			aw_image_profile_set(standing->policy.image, names->items[i]);
+
+		if (!set)
+			return aw_fail(err, EINVAL,
+				"no profile '%s' in the policy; agentwatch policy show "
+				"lists what there is",
+				names->items[i]);
+		standing->holding.facts.profiles |= set;
+	}
+	return 0;
+}
+
 static int prepare(struct explained *x, struct aw_error *err)
 {
 	const struct aw_standing_wish wish = {.workspace = x->options.workspace,
@@ -64,7 +85,8 @@ static int prepare(struct explained *x, struct aw_error *err)
 
 	aw_diagnostics_print(&found, stderr);
 	aw_diagnostics_free(&found);
-	if (failed || aw_standing_hold(&wish, &x->standing, err) < 0)
+	if (failed || aw_standing_hold(&wish, &x->standing, err) < 0 ||
+		find_profiles(x, err) < 0)
 		return -1;
 	return aw_words_load(&x->standing, &x->words, err);
 }
@@ -122,6 +144,7 @@ static void release(struct explained *x)
 	aw_words_release(&x->words);
 	aw_standing_release(&x->standing);
 	aw_string_list_free(&x->options.policies);
+	aw_string_list_free(&x->options.profiles);
 	for (unsigned q = 0; q < QUESTIONS; q++)
 		aw_string_list_free((struct aw_string_list *)list_of(&x->options, q));
 }
@@ -168,6 +191,8 @@ static const struct aw_option options[] = {
 	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce", "in this mode"},
 	{"policy", 'p', AW_OPT_LIST, AT(policies), "FILE", NULL,
 		"one more layer on top; may be repeated"},
+	{"profile", 0, AW_OPT_LIST, AT(profiles), "NAME", NULL,
+		"for a process in this profile; may be repeated"},
 	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,
 		"for this folder, not for the one around the working directory"},
 	{"agent", 'a', AW_OPT_STRING, AT(agent), "NAME", NULL,

@@ -254,7 +254,7 @@ bool aw_subject_is_unknown(const struct aw_subject *subject,
 }
 
 void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *image,
-	struct aw_decision *ret)
+	uint32_t profiles, struct aw_decision *ret)
 {
 	struct aw_address address = subject->address;
 	size_t len = strlen(subject->path);
@@ -263,13 +263,14 @@ void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *
 	if (aw_subject_is_unknown(subject, image, &ignored))
 		address.host = NULL;
 	if (address.family)
-		aw_image_decide_address(image, subject->action, &address, ret);
+		aw_image_decide_address_in(
+			image, profiles, subject->action, &address, ret);
 	else if (subject->action == AW_EXEC)
-		aw_image_decide_exec(
-			image, subject->path, len, subject->argv, subject->argc, ret);
+		aw_image_decide_exec_in(image, profiles, subject->path, len,
+			subject->argv, subject->argc, ret);
 	else
-		aw_image_decide_in_place(
-			image, subject->action, subject->path, len, ret);
+		aw_image_decide_in_place_in(
+			image, profiles, subject->action, subject->path, len, ret);
 }
 
 void aw_subject_held(const struct aw_subject *subject,

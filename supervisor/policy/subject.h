@@ -45,9 +45,10 @@ int aw_subject_read(enum aw_action action, const char *asked,
 bool aw_subject_is_unknown(const struct aw_subject *subject,
 	const struct aw_image *image, struct aw_rule *ret);
 
-/* What an image answers, as a session would know the subject. */
+/* What an image answers a process in these profiles, as a session would know the
+ * subject. */
 void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *image,
-	struct aw_decision *ret);
+	uint32_t profiles, struct aw_decision *ret);
 
 /* By whom that answer is held or, when it allows, judged. */
 void aw_subject_held(const struct aw_subject *subject,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "policy/mute.h"
+#include "policy/profile.h"
 #include "supervisor/cleanup.h"
 
 static const char *const default_keys[] = {
@@ -33,7 +34,7 @@ static enum aw_rule_section section_of(const struct aw_subject *subject)
 
 /* The section whose default refuses: programs and sockets are files, too. */
 static enum aw_rule_section refusing_section(const struct aw_image *image,
-	enum aw_rules_of of, const struct aw_subject *subject,
+	enum aw_rules_of of, uint32_t profiles, const struct aw_subject *subject,
 	const struct aw_decision *decision)
 {
 	enum aw_rule_section section = section_of(subject);
@@ -43,8 +44,9 @@ static enum aw_rule_section refusing_section(const struct aw_image *image,
 		subject->path[0] != '/' ||
 		strcmp(aw_image_default(image, of, section), "allow") != 0)
 		return section;
-	aw_image_decide_path(image, section == AW_RULE_EXEC ? AW_READ : subject->action,
-		subject->path, strlen(subject->path), &files);
+	aw_image_decide_path_in(image, profiles,
+		section == AW_RULE_EXEC ? AW_READ : subject->action, subject->path,
+		strlen(subject->path), &files);
 	return files.verdict != AW_ALLOW && files.rule == AW_NO_RULE ? AW_RULE_FILES
 								     : section;
 }
@@ -83,6 +85,8 @@ static bool is_own(
 {
 	const struct alone *alone = ctx;
 
+	if (about->of >= AW_RULES_OF) /* its profiles: no other file's are there */
+		return true;
 	if (about->of != alone->of || strcmp(rule->layer, "preset") == 0)
 		return false;
 	return strcmp(rule->layer, "built-in") != 0 || alone->given[about->section];
@@ -118,6 +122,20 @@ static struct aw_source_words *add(struct aw_words *words)
 	return grown;
 }
 
+/* The profiles of this file that are called as those that were asked about. */
+static uint32_t profiles_of(
+	const struct aw_standing *standing, const struct aw_image *image)
+{
+	const struct aw_image *all = standing->policy.image;
+	uint32_t asked = standing->holding.facts.profiles, set = 0;
+
+	for (unsigned i = 0; i < aw_image_profiles(all); i++)
+		if (asked >> i & 1)
+			set |= aw_image_profile_set(
+				image, aw_image_profile_name(all, i));
+	return set;
+}
+
 static bool add_file(struct aw_words *words, const struct aw_standing *standing,
 	const struct aw_policy_source *source)
 {
@@ -148,6 +166,7 @@ static bool add_file(struct aw_words *words, const struct aw_standing *standing,
 			aw_mute_default(to->image, alone.of, (enum aw_rule_section)s);
 	}
 	keep_rules(to->image, to->policy.image, is_own, &alone);
+	to->profiles = profiles_of(standing, to->image);
 	return true;
 }
 
@@ -221,17 +240,56 @@ static bool take_rule(const struct aw_image *image, struct aw_word *word)
 	return word->by_rule;
 }
 
+/* Is it the default of a profile that decided?  Then say which. */
+static bool by_profile(const struct aw_image *image, const struct aw_policy *policy,
+	uint32_t profiles, const struct aw_subject *subject, struct aw_word *word)
+{
+	struct aw_decision decision;
+
+	aw_subject_decide(subject, image, 0, &decision);
+	if (decision.verdict >= word->decision.verdict)
+		return false;
+	for (unsigned i = 0; i < aw_image_profiles(image); i++) {
+		uint32_t alone = AW_PROFILES_ALONE | 1u << i;
+		enum aw_rules_of of = (enum aw_rules_of)(AW_RULES_OF + i);
+		enum aw_rule_section section;
+
+		if (!(profiles >> i & 1))
+			continue;
+		aw_subject_decide(subject, image, alone, &decision);
+		if (decision.verdict != word->decision.verdict)
+			continue;
+		section = refusing_section(image, of, alone, subject, &decision);
+		word->value = aw_image_default(image, of, section);
+		snprintf(word->key_text, sizeof(word->key_text), "profiles.%s.%s",
+			aw_image_profile_name(image, i), default_keys[section]);
+		if (subject->action == AW_BIND && strcmp(word->value, "allow") == 0) {
+			snprintf(word->key_text, sizeof(word->key_text),
+				"profiles.%s.network.listen",
+				aw_image_profile_name(image, i));
+			word->value = "has no such entry";
+		}
+		word->key = word->key_text;
+		word->says = true;
+		aw_policy_given(policy, word->key, 0, &word->given);
+		return true;
+	}
+	return false;
+}
+
 void aw_words_ask(const struct aw_source_words *source,
 	const struct aw_subject *subject, struct aw_word *ret)
 {
 	*ret = (struct aw_word){.decision = {AW_ALLOW, AW_NO_RULE}};
 	if (source->unreadable)
 		return;
-	aw_subject_decide(subject, source->image, &ret->decision);
-	if (take_rule(source->image, ret) || !source->policy.image)
+	aw_subject_decide(subject, source->image, source->profiles, &ret->decision);
+	if (take_rule(source->image, ret) || !source->policy.image ||
+		by_profile(
+			source->image, &source->policy, source->profiles, subject, ret))
 		return;
 	ret->key = default_keys[refusing_section(
-		source->image, source->of, subject, &ret->decision)];
+		source->image, source->of, 0, subject, &ret->decision)];
 	ret->says = aw_policy_given(&source->policy, ret->key, 0, &ret->given);
 	ret->value = ret->given.value;
 	/* a listen list admits what it has, and no more */
@@ -266,7 +324,7 @@ static bool find_of(const struct aw_standing *standing,
 			return false;
 		drop_defaults(copy, (int)order[i]);
 		keep_rules(copy, standing->policy.image, is_of, &order[i]);
-		aw_subject_decide(subject, copy, &decision);
+		aw_subject_decide(subject, copy, 0, &decision);
 		if (decision.verdict != word->decision.verdict ||
 			decision.rule != AW_NO_RULE)
 			continue;
@@ -292,18 +350,21 @@ static bool find_given(const struct aw_standing *standing, enum aw_rules_of of,
 void aw_words_decide(const struct aw_standing *standing,
 	const struct aw_subject *subject, struct aw_word *ret)
 {
+	const struct aw_image *image = standing->policy.image;
+	uint32_t profiles = standing->holding.facts.profiles;
 	enum aw_rules_of of = AW_RULES_TRUSTED;
 	enum aw_rule_section section;
 
 	*ret = (struct aw_word){.decision = {AW_ALLOW, AW_NO_RULE}};
-	aw_subject_decide(subject, standing->policy.image, &ret->decision);
+	aw_subject_decide(subject, image, profiles, &ret->decision);
 	ret->unknown =
 		aw_subject_is_unknown(subject, standing->policy.image, &ret->wildcard);
-	if (take_rule(standing->policy.image, ret))
+	if (take_rule(image, ret) ||
+		by_profile(image, &standing->policy, profiles, subject, ret))
 		return;
 	ret->says = true;
 	find_of(standing, subject, ret, &of);
-	section = refusing_section(standing->policy.image, of, subject, &ret->decision);
+	section = refusing_section(image, of, 0, subject, &ret->decision);
 	ret->key = default_keys[section];
 	ret->value = aw_image_default(standing->policy.image, of, section);
 	ret->built_in = !find_given(standing, of, ret->key, &ret->given);

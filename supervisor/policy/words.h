@@ -19,6 +19,7 @@ struct aw_source_words {
 	enum aw_rules_of of;
 	struct aw_policy policy; /* a file's own; none for presets and protections */
 	struct aw_image *image;	 /* owned; what it says, and no more */
+	uint32_t profiles;	 /* of that image, as asked about */
 	bool unreadable;
 };
 
@@ -40,6 +41,7 @@ struct aw_word {
 	struct aw_rule rule;
 	const char *key; /* the default that decided: "filesystem.default", or NULL */
 	const char *value;
+	char key_text[160];    /* what `key` points to for a profile's */
 	bool built_in;	       /* ... which no file gave */
 	struct aw_given given; /* the place that gave it */
 	bool unknown;	       /* `wildcard` covers the name, but admits no address */

@@ -100,6 +100,8 @@ void aw_log_filter_release(struct aw_log_filter *filter)
 	aw_string_list_free(&filter->verdicts);
 	aw_string_list_free(&filter->events);
 	aw_string_list_free(&filter->calls);
+	aw_string_list_free(&filter->mcps);
+	aw_string_list_free(&filter->profiles);
 }
 
 const char *aw_event_word(const cJSON *line, const char *key)
@@ -152,6 +154,29 @@ static bool word_matches(
 	for (size_t i = 0; word && i < list->count; i++)
 		if (!strcmp(word, list->items[i]))
 			return true;
+	return false;
+}
+
+/* One of several names in a member, ", " between them, against patterns. */
+static bool names_match(
+	const struct aw_string_list *list, const cJSON *line, const char *key)
+{
+	AW_FREE char *names = list->count ? aw_event_text(line, key) : NULL;
+	char *rest = names;
+
+	if (!list->count)
+		return true;
+	for (char *name; rest && *rest;) {
+		name = rest;
+		rest = strstr(rest, ", ");
+		if (rest) {
+			*rest = '\0';
+			rest += 2;
+		}
+		for (size_t i = 0; i < list->count; i++)
+			if (name_glob(list->items[i], name))
+				return true;
+	}
 	return false;
 }
 
@@ -228,6 +253,8 @@ bool aw_log_filter_matches(const struct aw_log_filter *filter, const cJSON *line
 	       word_matches(&filter->actions, line, "action") &&
 	       word_matches(&filter->verdicts, line, "verdict") &&
 	       word_matches(&filter->calls, line, "call") &&
+	       names_match(&filter->mcps, line, "mcp") &&
+	       names_match(&filter->profiles, line, "profile") &&
 	       time_matches(filter, line) && program_matches(&filter->programs, line) &&
 	       path_matches(&filter->paths, line);
 }

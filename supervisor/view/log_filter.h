@@ -15,6 +15,7 @@
 struct aw_log_filter {
 	bool denied;
 	struct aw_string_list pids, programs, actions, paths, verdicts, events, calls;
+	struct aw_string_list mcps, profiles;
 	const char *since, *until; /* as given */
 	int64_t from, to;	   /* set by aw_log_filter_prepare() */
 };

@@ -97,7 +97,8 @@ static void put_who(const struct aw_log_table *table, const cJSON *line)
 {
 	const cJSON *pid = cJSON_GetObjectItemCaseSensitive(line, "pid");
 	AW_FREE char *exe = aw_event_text(line, "exe");
-	AW_FREE char *shown = NULL;
+	AW_FREE char *mcp = aw_event_text(line, "mcp");
+	AW_FREE char *shown = NULL, *named = NULL;
 	const char *base = exe ? strrchr(exe, '/') : NULL;
 	char number[24] = "?";
 
@@ -105,6 +106,11 @@ static void put_who(const struct aw_log_table *table, const cJSON *line)
 		snprintf(number, sizeof(number), "%.0f", pid->valuedouble);
 	put(table, number, PID, AW_PLAIN);
 	base = base ? base + 1 : exe;
+	/* the server says more than "node" does */
+	if (mcp && asprintf(&named, "%s:%s", mcp, base ? base : "") >= 0)
+		base = named;
+	else
+		named = NULL;
 	shown = aw_shown(base ? base : "", base ? strlen(base) : 0);
 	put(table, shown ? shown : "", PROGRAM, AW_PLAIN);
 }

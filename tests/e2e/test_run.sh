@@ -293,7 +293,7 @@ done
 like 'did you mean' 'with a hint' "$(cat "$tmp/err")"
 is '' 'on stderr only' "$(cat "$tmp/out")"
 is 125 'the same file fails in policy check' "$("$aw" policy check "$tmp/bad.yaml" >/dev/null 2>&1; rc=$?; [ $rc != 0 ] && echo 125)"
-printf 'version: 1\nprofiles: {}\n' >"$tmp/later.yaml"
+printf 'version: 1\nhooks: []\n' >"$tmp/later.yaml"
 is 125 'a key that is not built yet is an error' "$(status "$aw" run --policy "$tmp/later.yaml" -- true)"
 printf '{"version": 1, "filesystem": {"default": "allow"}}' >"$tmp/policy.json"
 is 0 'JSON is a policy too' "$(status "$aw" run --policy "$tmp/policy.json" -- true)"

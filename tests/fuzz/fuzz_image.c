@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/image.h"
+#include "policy/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -87,6 +87,36 @@ static void ask_addresses(const struct aw_image *image)
 	}
 }
 
+/* A profile never makes a verdict milder, and one that there is not, none at all. */
+static void ask_profiles(const struct aw_image *image)
+{
+	static const char *const paths[] = {
+		"/", "/a/b/c", "/usr/bin/git", "/repo/.env"};
+	static const char *const argv[] = {"git", "push", "x"};
+	struct aw_decision base, in, none;
+	uint32_t all = 0;
+	size_t i;
+
+	for (i = 0; aw_image_profile_name(image, (unsigned)i); i++)
+		all |= aw_image_profile_set(
+			image, aw_image_profile_name(image, (unsigned)i));
+	if (aw_image_entered_by_mcp(image, "abc") & ~all)
+		abort();
+	for (i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		size_t len = strlen(paths[i]);
+
+		if (aw_image_entered(image, paths[i], len, argv, 3) & ~all)
+			abort();
+		aw_image_decide_exec(image, paths[i], len, argv, 3, &base);
+		aw_image_decide_exec_in(image, all, paths[i], len, argv, 3, &in);
+		aw_image_decide_exec_in(image, ~all & ~AW_PROFILES_ALONE, paths[i], len,
+			argv, 3, &none);
+		if (in.verdict < base.verdict)
+			abort();
+		must_agree(image, &base, &none);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct aw_error err = {0};
@@ -100,6 +130,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		ask_paths(image);
 		ask_addresses(image);
+		ask_profiles(image);
+		if (aw_image_profiles_refuse_reads(image) && !aw_image_profiles(image))
+			abort();
 	} else if (!err.text[0] || !err.code) {
 		abort();
 	}

@@ -130,8 +130,8 @@ static void must_load_again(const struct aw_policy *policy)
 
 static void must_not_be_looser(const struct aw_policy *policy)
 {
-	static const char *const paths[] = {"/ws/x", "/ws/.agentwatch.yaml",
-		"/etc/x", "/home/ann/.ssh/id", "/home/ann/x", "/tmp/a", "/dev/null",
+	static const char *const paths[] = {"/ws/x", "/ws/.agentwatch.yaml", "/etc/x",
+		"/home/ann/.ssh/id", "/home/ann/x", "/tmp/a", "/dev/null",
 		"/usr/bin/a"};
 	static const char *const names[] = {"PATH", "A", "API_KEY", "SSH_AUTH_SOCK"};
 	static struct aw_policy without;

@@ -128,11 +128,11 @@ static void ways_are_told_apart(const struct aw_policy *p)
 static bool carries(const struct aw_policy *p, const char *from, const char *to)
 {
 	char a[300], b[300];
-	struct aw_decision decision;
+	struct aw_decision found;
 
 	snprintf(a, sizeof(a), "%s/%s", top, from);
 	snprintf(b, sizeof(b), "%s/%s", top, to);
-	return aw_image_carries(p->image, a, strlen(a), b, strlen(b), &decision);
+	return aw_image_carries(p->image, 0, a, strlen(a), b, strlen(b), &found);
 }
 
 /* A wall must not close a file that git renames onto. */

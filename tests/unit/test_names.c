@@ -199,26 +199,26 @@ static void a_denial_is_judged_again_by_name(void)
 		.family = AF_INET, .port = 443, .bytes = {192, 0, 2, 10}};
 	struct aw_decision denied = {AW_DENY, AW_NO_RULE}, decision = denied;
 
-	ok(!aw_names_decide(names, image, AW_CONNECT, false, &address, &decision) &&
+	ok(!aw_names_decide(names, image, 0, AW_CONNECT, false, &address, &decision) &&
 			decision.verdict == AW_DENY && !address.host,
 		"without patience it stays open");
-	ok(aw_names_decide(names, image, AW_CONNECT, true, &address, &decision) &&
+	ok(aw_names_decide(names, image, 0, AW_CONNECT, true, &address, &decision) &&
 			decision.verdict == AW_ALLOW && address.host &&
 			strcmp(address.host, "api.test") == 0,
 		"with it the name allows the address");
 	address.host = NULL;
 	address.port = 80;
 	decision = denied;
-	ok(aw_names_decide(names, image, AW_CONNECT, true, &address, &decision) &&
+	ok(aw_names_decide(names, image, 0, AW_CONNECT, true, &address, &decision) &&
 			decision.verdict == AW_DENY && !address.host,
 		"at its port alone");
 	address.port = 443;
 	decision = (struct aw_decision){AW_DENY, 0};
-	ok(aw_names_decide(names, image, AW_CONNECT, true, &address, &decision) &&
+	ok(aw_names_decide(names, image, 0, AW_CONNECT, true, &address, &decision) &&
 			decision.verdict == AW_DENY,
 		"a rule that denies it stands");
 	decision = denied;
-	ok(aw_names_decide(names, image, AW_BIND, true, &address, &decision) &&
+	ok(aw_names_decide(names, image, 0, AW_BIND, true, &address, &decision) &&
 			decision.verdict == AW_DENY,
 		"listening has nothing to do with it");
 	free(image);

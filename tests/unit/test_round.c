@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "policy/image_layout.h"
+#include "policy/profile.h"
 #include "tests/unit/policy_judge.h"
 
 #define POLICIES 120
@@ -204,14 +205,13 @@ static void strip(char *text)
 }
 
 /* The next entry of this stratum and list; each policy file protects itself. */
-static bool next_rule(const struct aw_image *image, unsigned slot, uint32_t *at,
-	const struct aw_image_entry **ret)
+static bool next_rule(const struct aw_image *image, unsigned stratum, unsigned list,
+	uint32_t *at, const struct aw_image_entry **ret)
 {
 	const struct aw_image_entry *e = aw_part_at(image, AW_PART_ENTRIES);
 
 	for (; *at < image->parts[AW_PART_ENTRIES].count; ++*at)
-		if (e[*at].stratum == slot / AW_LISTS &&
-			e[*at].list == slot % AW_LISTS &&
+		if (e[*at].stratum == stratum && e[*at].list == list &&
 			!strstr(aw_image_bytes(image, e[*at].text),
 				" /tmp/aw-policy-")) {
 			*ret = &e[(*at)++];
@@ -229,24 +229,49 @@ static bool same_rule(const struct aw_image *a, const struct aw_image_entry *x,
 	       strcmp(aw_image_bytes(a, x->text), aw_image_bytes(b, y->text)) == 0;
 }
 
-static bool same_rules(const struct aw_image *a, const struct aw_image *b)
+static bool same_stratum(
+	const struct aw_image *a, unsigned s, const struct aw_image *b, unsigned t)
 {
 	const struct aw_image_entry *x, *y;
-	unsigned slot;
+	unsigned list;
 	uint32_t i, j;
 	bool more_a, more_b;
 
-	for (slot = 0; slot < AW_SLOTS; slot++)
+	for (list = 0; list < AW_LISTS; list++)
 		for (i = j = 0;;) {
-			more_a = next_rule(a, slot, &i, &x);
-			more_b = next_rule(b, slot, &j, &y);
+			more_a = next_rule(a, s, list, &i, &x);
+			more_b = next_rule(b, t, list, &j, &y);
 			if (more_a != more_b || (more_a && !same_rule(a, x, b, y)))
 				return false;
 			if (!more_a)
 				break;
 		}
-	return a->mode == b->mode && a->flags == b->flags &&
-	       memcmp(a->strata, b->strata, sizeof(a->strata)) == 0;
+	return memcmp(&a->strata[s], &b->strata[t], sizeof(a->strata[s])) == 0;
+}
+
+/* All profiles of a are in b, by their names, which nobody has twice here. */
+static bool same_profiles(const struct aw_image *a, const struct aw_image *b)
+{
+	unsigned i;
+	uint32_t set;
+
+	for (i = 0; i < aw_image_profiles(a); i++) {
+		set = aw_image_profile_set(b, aw_image_profile_name(a, i));
+		if (!set || !same_stratum(a, AW_STRATA + i, b,
+				    AW_STRATA + (unsigned)__builtin_ctz(set)))
+			return false;
+	}
+	return aw_image_profiles(a) == aw_image_profiles(b);
+}
+
+static bool same_rules(const struct aw_image *a, const struct aw_image *b)
+{
+	unsigned s;
+
+	for (s = 0; s < AW_STRATA; s++)
+		if (!same_stratum(a, s, b, s))
+			return false;
+	return a->mode == b->mode && a->flags == b->flags && same_profiles(a, b);
 }
 
 static bool same_text_of(const struct aw_policy *p, const struct aw_policy *q,
@@ -375,7 +400,9 @@ static void all_of_it_comes_back(void)
 	static const struct text_layer layers[] = {
 		{"system", AW_SYSTEM,
 			"filesystem: {deny: [/s]}\nenvironment: {inherit: [PATH, "
-			"'A*'], unset: [AB]}\nlimits: {processes: 9}"},
+			"'A*'], unset: [AB]}\nlimits: {processes: 9}\n"
+			"profiles: {of.system: {when: {mcp: [a, '!b*']}, network: "
+			"{default: deny, listen: []}}}"},
 		{"global", AW_TRUSTED,
 			"mode: enforce\nrunner: landlock\nengine: kernel\n"
 			"verdicts: ask\non_missing_runner: fail\nrequire: supervisor\n"
@@ -388,9 +415,15 @@ static void all_of_it_comes_back(void)
 			"mode: rw}]}\n"
 			"environment: {inherit: [A, B], unset: ['!Q'], redirect_home: "
 			"true, set: {A: '$HOME/\\$x', 'B C': \"\\x07\\u2028\", D: "
-			"'~/x', '\u00fc': \"\\u00a0\\u0085'\"}}"},
+			"'~/x', '\u00fc': \"\\u00a0\\u0085'\"}}\n"
+			"profiles: {Files: {when: {exec: ['x y *', '!/a']}, "
+			"filesystem: "
+			"{default: deny, read: ['$HOME/r']}, exec: {ask: [git]}}, two: "
+			"{when: {exec: git}, filesystem: {default: allow}}}"},
 		{"workspace", AW_UNTRUSTED,
-			"filesystem: {hide: [/h]}\nenvironment: {unset: [AC]}"},
+			"filesystem: {hide: [/h]}\nenvironment: {unset: [AC]}\n"
+			"profiles: {of_workspace: {when: {mcp: w}, filesystem: {deny: "
+			"[/w]}}}"},
 	};
 	struct aw_policy p;
 

@@ -231,9 +231,9 @@ static void compare_files(const struct loaded *base, const struct loaded *strict
 			complain(base, strict, aw_action_name((enum aw_action)a),
 				from.bytes);
 	aw_image_carries(
-		base->policy.image, from.bytes, from.len, to.bytes, to.len, &was);
+		base->policy.image, 0, from.bytes, from.len, to.bytes, to.len, &was);
 	aw_image_carries(
-		strict->policy.image, from.bytes, from.len, to.bytes, to.len, &now);
+		strict->policy.image, 0, from.bytes, from.len, to.bytes, to.len, &now);
 	if (now.verdict < was.verdict)
 		complain(base, strict, "moving", from.bytes);
 }

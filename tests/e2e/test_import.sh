@@ -105,7 +105,7 @@ refused 'writes new files only' 'a file that is there' --from srt -o made.yaml s
 
 # the profiles that come with firejail, all of them on request
 if [ -d /etc/firejail ]; then
-	for file in /etc/firejail/$( [ -n "${AW_FULL:-}" ] || echo "g[ci]" )*.profile; do
+	for file in /etc/firejail/$( [ -n "${AW_FULL:-}" ] || echo git )*.profile; do
 		[ -f "$file" ] || continue
 		"$aw" policy import --from firejail "$file" -o "$tmp/${file##*/}.yaml" 2>/dev/null || echo "$file"
 	done >"$tmp/failed"

@@ -32,7 +32,7 @@ SHIM_SRC   := $(call src,preload)
 # agentwatch-enter: a program of its own
 ENTER_SRC  := supervisor/enter.c supervisor/enter_drop.c supervisor/kernel/landlock_apply.c
 PROG_SRC   := $(filter-out supervisor/enter%.c,$(call src,policy supervisor \
-	supervisor/ask supervisor/audit supervisor/import supervisor/kernel supervisor/learn \
+	supervisor/ask supervisor/audit supervisor/import supervisor/kernel supervisor/learn supervisor/net \
 	supervisor/policy supervisor/runner supervisor/view))
 SHIM_OBJ   := $(patsubst %.c,$(BUILD)/shim/%.o,$(SHIM_SRC) $(SHARED_SRC))
 PROG  := $(BUILD)/agentwatch

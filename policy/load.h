@@ -87,12 +87,41 @@ struct aw_exposed {
 
 /* The `limits` section; 0 where nothing is said. */
 struct aw_limits {
-	uint64_t memory;     /* bytes, of all processes together */
-	double cpus;	     /* processors, of all processes together */
-	uint64_t processes;  /* at the same time */
-	uint64_t time;	     /* seconds from the start */
-	uint64_t open_files; /* a process */
-	uint64_t file_size;  /* bytes, a file */
+	uint64_t memory;		 /* bytes, of all processes together */
+	double cpus;			 /* processors, of all processes together */
+	uint64_t processes;		 /* at the same time */
+	uint64_t time;			 /* seconds from the start */
+	uint64_t open_files;		 /* a process */
+	uint64_t file_size;		 /* bytes, a file */
+	uint64_t connections_per_minute; /* begun in any 60 seconds, of all together */
+	uint64_t bytes_out; /* sent over connections to outside, of all together */
+};
+
+/* Names and patterns of variables; all owned. */
+struct aw_variable_names {
+	char **items;
+	size_t count;
+};
+
+/* What sets up a proxy of ours, and whether the command is told of it. */
+enum aw_proxy { AW_PROXY_NONE, AW_PROXY_LISTEN, AW_PROXY_ENVIRONMENT };
+
+/* One `network.forward` entry: a port inside that is reachable at one outside. */
+struct aw_forward {
+	unsigned char address[16]; /* listened on outside, IPv4 as ::ffff:a.b.c.d */
+	uint16_t outside, inside;  /* ports; outside 0: whatever is free */
+	char *text;		   /* owned; as written */
+};
+
+/* What `network` says besides its lists. */
+struct aw_network {
+	bool verify_tls; /* the name in TLS or HTTP must be the one that is allowed */
+	enum aw_proxy proxy;
+	int refusal; /* errno of a denied connect: EACCES, or ECONNREFUSED */
+	struct aw_forward *forwards; /* owned */
+	size_t forward_count;
+	struct aw_variable_names
+		private_names; /* may lead to private addresses; patterns as in allow */
 };
 
 /* One `environment.set` entry. */
@@ -100,12 +129,6 @@ struct aw_setting {
 	char *name, *value; /* owned */
 	char *text;	    /* owned; the value as written */
 	bool system;	    /* the system policy's, which no other changes */
-};
-
-/* Names and patterns of variables; all owned. */
-struct aw_variable_names {
-	char **items;
-	size_t count;
 };
 
 /* Which variables one of the policies that are intersected lets through. */
@@ -173,6 +196,7 @@ struct aw_policy {
 	size_t exposed_count;
 	bool redirect_home;
 	struct aw_limits limits;
+	struct aw_network network;
 	uint64_t ask_deadline; /* seconds that a question waits; 0: not said */
 	struct aw_policy_profile profiles[AW_PROFILES];
 	unsigned profile_count;

@@ -247,7 +247,8 @@ static void put_socket_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	put_options(f);
 }
 
-static void put_rows(struct aw_filter *f, const struct aw_filter_wish *wish, bool always)
+static void put_rows(
+	struct aw_filter *f, const struct aw_filter_wish *wish, bool always)
 {
 	for (int i = 0; i < AW_SYS_COUNT; i++) {
 		enum treatment treatment = treatment_of(&aw_syscalls[i], wish);

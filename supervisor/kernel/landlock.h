@@ -51,8 +51,8 @@ struct aw_landlock {
 /* What a ruleset is made from. */
 struct aw_landlock_wish {
 	const struct aw_plan *plan;
-	int version;	       /* of the kernel's interface: landlock_apply.h */
-	bool own_mounts;       /* a view of its own: what is not in it needs no wall */
+	int version;	 /* of the kernel's interface: landlock_apply.h */
+	bool own_mounts; /* a view of its own: what is not in it needs no wall */
 	bool no_ports; /* the supervisor, which is not behind it, connects and binds */
 	bool abstract_sockets; /* some rule lets an abstract Unix socket be used */
 };

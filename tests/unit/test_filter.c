@@ -109,10 +109,8 @@ static void every_number(bool gate, bool metadata)
 /* Enforce: nothing but reading opens may ever come from the gate. */
 static void enforce_watches_more(bool metadata)
 {
-	const struct aw_filter_wish wish = {.gate_reads = true,
-		.holds = true,
-		.kin = true,
-		.metadata = metadata};
+	const struct aw_filter_wish wish = {
+		.gate_reads = true, .holds = true, .kin = true, .metadata = metadata};
 	unsigned wrong = 0, gated = 0;
 	struct seccomp_data data;
 
@@ -122,10 +120,9 @@ static void enforce_watches_more(bool metadata)
 		enum aw_effect effect =
 			row < 0 ? AW_FX_META : (enum aw_effect)aw_syscalls[row].effect;
 		bool some = (effect == AW_FX_META && (!metadata || row < 0)) ||
-			    effect == AW_FX_SENDTO ||
-			    effect == AW_FX_PRCTL || effect == AW_FX_CLONE ||
-			    effect == AW_FX_IOCTL || effect == AW_FX_CLONE3 ||
-			    effect == AW_FX_OPTION ||
+			    effect == AW_FX_SENDTO || effect == AW_FX_PRCTL ||
+			    effect == AW_FX_CLONE || effect == AW_FX_IOCTL ||
+			    effect == AW_FX_CLONE3 || effect == AW_FX_OPTION ||
 			    (effect == AW_FX_KIN && aw_syscalls[row].dir2 == 0);
 
 		data = call(nr, ELSEWHERE);

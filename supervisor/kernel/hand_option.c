@@ -13,6 +13,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/option.h"
+#include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
 
 /* Longer values are of options that we do not make for anybody. */
@@ -27,6 +28,7 @@ static bool local_address(int fd, struct aw_hand_address *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->place.parent = ret->place.object = -1;
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &ret->domain, &size) < 0 ||
+		getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &ret->protocol, &size) < 0 ||
 		getsockname(fd, (struct sockaddr *)&ret->any, &len) < 0)
 		return false;
 	ret->len = len;
@@ -61,10 +63,15 @@ static bool is_same(const struct aw_hand_address *a, const struct aw_hand_addres
 	return a->len == b->len && memcmp(&a->any, &b->any, a->len) == 0;
 }
 
-static int listen_as(struct aw_notified *call, int fd)
+/* Nobody outside is listened to by what a wall shuts in: aw_outside_is_inside(). */
+static int listen_as(struct aw_notified *call, int *fd_at, enum aw_route route)
 {
-	int err = aw_persona_take(call->watch, &call->target);
+	int err = aw_outside_change(call, fd_at, route), fd = *fd_at;
 
+	if (!err && !aw_outside_is_inside(call, fd))
+		err = EINVAL; /* as the kernel says of one that is connected */
+	if (!err)
+		err = aw_persona_take(call->watch, &call->target);
 	if (err)
 		return -err;
 	err = listen(fd, (int)call->args[1]) < 0 ? errno : 0;
@@ -97,7 +104,7 @@ static void on_listen(struct aw_notified *call)
 	} else if (!aw_hand_waits(call)) {
 		return;
 	}
-	result = listen_as(call, fd);
+	result = listen_as(call, &fd, before.route);
 	if (!result && port_of(&before) && local_address(fd, &after) &&
 		!is_same(&before, &after)) {
 		call->silent = false;

@@ -95,6 +95,8 @@ static void deal_with(struct aw_notified *call)
 	case AW_FX_SENDMSG:
 	case AW_FX_SENDMMSG:
 	case AW_FX_SOCKET:
+	case AW_FX_LISTEN:
+	case AW_FX_OPTION:
 		(call->watch->holds ? aw_hand_network : aw_call_network)(call);
 		break;
 	case AW_FX_URING:

@@ -51,7 +51,8 @@ struct service {
 	bool stopping;
 	bool timed_out;
 	struct aw_announcer announcer;
-	struct aw_policy latest; /* of the last reload; its image is in use for good */
+	struct aw_policy latest; /* of the last reload */
+	struct aw_retired retired; /* those of the reloads before */
 	uint64_t end; /* when `limits.time` is over, in milliseconds; 0: never */
 };
 
@@ -116,12 +117,14 @@ static int reload(struct service *s, char *text, size_t size)
 	}
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
 		aw_say("reload: %s", err.text); /* names that it adds are not known */
-	s->latest = policy;
-	v->before = &s->latest;
 	old = atomic_load(&s->watch.shared);
-	atomic_store(&s->watch.image, policy.image); /* stays until the end */
+	atomic_store(&s->watch.image, policy.image);
 	atomic_store(&s->watch.shared, fresh);
 	atomic_store(&old->page->stale, 1);
+	if (v->before == &s->latest) /* the session's first stays: others hold it */
+		aw_retire(&s->retired, old, &s->latest);
+	s->latest = policy;
+	v->before = &s->latest;
 	if (s->watch.asker) {
 		aw_questions_set_deadline(s->watch.questions,
 			s->run->options.ask_deadline ? s->run->ask_deadline
@@ -258,6 +261,7 @@ static void wait_once(struct service *s, int timeout)
 	}
 	if (s->announcer.pending)
 		aw_announce(&s->announcer, s->watch.questions, s->news);
+	aw_retired_look(&s->retired, &s->watch.readers);
 }
 
 /* Nothing is left running: first asked, then killed. */

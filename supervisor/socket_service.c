@@ -416,10 +416,14 @@ static void *serve(void *arg)
 	while (!atomic_load(&service->ending)) {
 		AW_CLOSE int fd = accept4(service->fd, NULL, NULL, SOCK_CLOEXEC);
 
-		if (fd >= 0)
+		if (fd >= 0) {
+			unsigned door = aw_readers_enter(&service->watch->readers);
+
 			serve_one(service, &fd);
-		else if (!atomic_load(&service->ending))
+			aw_readers_leave(&service->watch->readers, door);
+		} else if (!atomic_load(&service->ending)) {
 			usleep(1000); /* no descriptor left: who asks waits */
+		}
 	}
 	return NULL;
 }

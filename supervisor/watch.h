@@ -3,8 +3,8 @@
  * watch.h - what the threads of a supervisor share while a session runs.
  *
  * The notification threads, the socket thread, the drainer and the service loop all
- * hold a pointer to one aw_watch.  The image is replaced as a whole on reload and old
- * ones stay until the end, so whoever has read the pointer may go on using it.
+ * hold a pointer to one aw_watch.  The image is replaced as a whole on reload; whoever
+ * reads the pointer is inside of readers as long as it uses what it has found there.
  */
 #ifndef AW_SUPERVISOR_WATCH_H
 #define AW_SUPERVISOR_WATCH_H
@@ -17,6 +17,7 @@
 #include "supervisor/ask/asker.h"
 #include "supervisor/audit/log.h"
 #include "supervisor/names.h"
+#include "supervisor/retire.h"
 #include "supervisor/shared.h"
 #include "supervisor/strength.h"
 #include "supervisor/processes.h"
@@ -38,7 +39,8 @@ struct aw_watch {
 	const char *strength_kernel;	       /* of calls that could not be judged */
 	const struct aw_image *_Atomic image;
 	struct aw_shared *_Atomic shared;
-	char shim[1024]; /* the library's path, "" without one */
+	struct aw_readers readers; /* of both: retire.h; not the service loop */
+	char shim[1024];	   /* the library's path, "" without one */
 	struct aw_processes *tree;
 	struct aw_questions *questions; /* enforce; else NULL: nobody is asked */
 	struct aw_asker *asker;		/* the same */

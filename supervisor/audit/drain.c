@@ -282,8 +282,11 @@ static void *run(void *arg)
 
 	prctl(PR_SET_NAME, "aw-drain");
 	while (!atomic_load(&drain->finish)) {
+		unsigned door = aw_readers_enter(&drain->watch->readers);
+
 		us = pass(drain) ? SLEEP_LEAST_US : us * 2;
 		doze(drain, us > SLEEP_MOST_US ? (us = SLEEP_MOST_US) : us);
+		aw_readers_leave(&drain->watch->readers, door);
 	}
 	return NULL;
 }

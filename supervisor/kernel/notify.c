@@ -242,6 +242,15 @@ static void handle(
 		aw_questions_leave(watch->questions, call->id, AW_LEFT_SERVED, 0);
 }
 
+static void handle(
+	struct aw_notified *call, const struct seccomp_notif *request, bool patient)
+{
+	unsigned door = aw_readers_enter(&call->watch->readers);
+
+	handle_inside(call, request, patient);
+	aw_readers_leave(&call->watch->readers, door);
+}
+
 void aw_notify_again(struct aw_watch *watch, const struct seccomp_notif *request,
 	uint64_t question, uint64_t ts, bool verifying)
 {

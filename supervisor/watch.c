@@ -247,7 +247,7 @@ void aw_watch_unstock(struct aw_watch *watch)
 }
 
 int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
-	int *ret_fd, struct aw_ring **ret_ring)
+	int session_fd, int *ret_fd)
 {
 	uint32_t size = big ? AW_RING_BIG : AW_RING_SMALL;
 	struct aw_ring *ring;
@@ -260,17 +260,18 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 		return -1;
 	}
 	ring->owner = who->pid;
+	ring->session_fd = session_fd;
+	ring->profiles = who->role.profiles;
+	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
+					atomic_load(&watch->shared)->page->image_size);
 	if (watch->own_pids)
 		aw_processes_set_inner(
 			watch->tree, who->pid, aw_proc_inner_pid(who->pid));
+	/* the last look at it: who is killed now has its rings taken away */
 	if (aw_processes_add_ring(watch->tree, who, ring, size) < 0) {
 		aw_ring_unmap(ring, size);
 		close(*ret_fd);
 		return -1;
 	}
-	ring->profiles = who->role.profiles;
-	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
-					atomic_load(&watch->shared)->page->image_size);
-	*ret_ring = ring;
 	return 0;
 }

@@ -104,8 +104,12 @@ void aw_watch_born(void *watch, const struct aw_who *who, int pidfd);
 /* Mark the processes that have ended since the last look. */
 void aw_watch_ends(struct aw_watch *watch);
 
-/* The shim said hello: a ring for it. *ret_fd is owned by the caller. */
+/*
+ * The shim said hello: a ring for it, whose header names the session's descriptor in
+ * the process (-1: told in another way).  *ret_fd is owned by the caller, the ring by
+ * the tree, which may have released it by now.
+ */
 int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
-	int *ret_fd, struct aw_ring **ret_ring);
+	int session_fd, int *ret_fd);
 
 #endif

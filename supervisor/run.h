@@ -60,6 +60,8 @@ struct aw_run {
 	sigset_t mask;	     /* the caller's, for the command */
 	bool ignores_ends;   /* the caller ignores SIGCHLD: the command does too */
 	struct rlimit files; /* the caller's RLIMIT_NOFILE, for the command */
+	/* the last call that the service has received, shared with the front; 0: none */
+	_Atomic uint64_t *last_call;
 };
 
 /* Front and service talk in these. */

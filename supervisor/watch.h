@@ -48,7 +48,8 @@ struct aw_watch {
 	struct aw_mcp *mcp;		/* which programs are MCP servers; or NULL */
 	int listener;			/* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
-	_Atomic uint32_t receiving; /* futex: 1 while a thread waits for a call */
+	_Atomic uint32_t receiving;  /* futex: 1 while a thread waits for a call */
+	_Atomic uint64_t *last_call; /* its number, for the keeper: front.c */
 
 	pthread_mutex_t log_lock;
 	struct aw_log *log;

@@ -172,6 +172,7 @@ static void make_room(struct aw_reader *reader)
 
 	if (!atomic_exchange(&ring->waiters, 0))
 		return;
+	atomic_store(&ring->stuck, 0);
 	syscall(SYS_futex, &ring->waiters, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 	if (reader->size < AW_RING_BIG)
 		atomic_store(&ring->retired, 1);

@@ -205,7 +205,7 @@ static bool is_blind(struct aw_notified *call)
 	return true;
 }
 
-static void handle(
+static void handle_inside(
 	struct aw_notified *call, const struct seccomp_notif *request, bool patient)
 {
 	struct aw_watch *watch = call->watch;
@@ -385,6 +385,8 @@ static void serve_calls(
 		received =
 			ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_RECV, request) == 0;
 		code = errno;
+		if (received)
+			atomic_store(watch->last_call, request->id);
 		leave_turn(watch, received);
 		if (received)
 			handle(call, request, false);

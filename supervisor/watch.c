@@ -219,17 +219,25 @@ static bool take_spare(struct aw_watch *watch, struct aw_ring **ret_ring, int *r
 	return found;
 }
 
+static bool wants_spare(struct aw_watch *watch)
+{
+	bool wants;
+
+	pthread_mutex_lock(&watch->spare_lock);
+	wants = watch->spares < watch->spares_wanted; /* at most AW_SPARE_MOST */
+	pthread_mutex_unlock(&watch->spare_lock);
+	return wants;
+}
+
 bool aw_watch_stock(struct aw_watch *watch)
 {
 	struct aw_spare fresh;
-	bool made = false, room = true;
+	bool made = false;
 
-	while (room && watch->spares < watch->spares_wanted &&
+	while (wants_spare(watch) &&
 		aw_ring_create(AW_RING_SMALL, 0, &fresh.ring, &fresh.fd, NULL) == 0) {
 		pthread_mutex_lock(&watch->spare_lock);
-		room = watch->spares < AW_SPARE_MOST;
-		if (room)
-			watch->spare[watch->spares++] = fresh;
+		watch->spare[watch->spares++] = fresh; /* nobody else adds any */
 		pthread_mutex_unlock(&watch->spare_lock);
 		made = true;
 	}

@@ -261,6 +261,12 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 	struct aw_ring *ring;
 	struct aw_error err;
 
+	/* nobody needs so many, and each costs us memory until it ends */
+	if (watch->engine != AW_PRELOAD &&
+		aw_processes_rings(watch->tree, who->pid) >= AW_RINGS_MOST) {
+		aw_processes_set_shim(watch->tree, who->pid, AW_SHIM_READY);
+		return -1;
+	}
 	if ((big || !take_spare(watch, &ring, ret_fd)) &&
 		aw_ring_create(size, who->pid, &ring, ret_fd, &err) < 0) {
 		aw_watch_warn(watch, who, "ring",

@@ -24,7 +24,8 @@
 
 enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
 
-enum { AW_SPARE_LEAST = 4, AW_SPARE_MOST = 32 };
+/* Rings made ahead; rings of one process, whose calls are all notified beyond that. */
+enum { AW_SPARE_LEAST = 4, AW_SPARE_MOST = 32, AW_RINGS_MOST = 64 };
 
 struct aw_watch {
 	enum aw_engine engine;

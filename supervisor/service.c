@@ -51,7 +51,7 @@ struct service {
 	bool stopping;
 	bool timed_out;
 	struct aw_announcer announcer;
-	struct aw_policy latest; /* of the last reload */
+	struct aw_policy latest;   /* of the last reload */
 	struct aw_retired retired; /* those of the reloads before */
 	uint64_t end; /* when `limits.time` is over, in milliseconds; 0: never */
 };
@@ -210,11 +210,19 @@ static void command_ended(struct service *s, int status)
 	s->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Now the command's own parent has fetched its status, and its pidfd may tell. */
+/*
+ * Now the command's own parent has fetched its status, and its pidfd may tell.  Where
+ * the wall's program alone was killed the command is still there, and is known by its
+ * pidfd like the others from now on.
+ */
 static void wall_ended(struct service *s, int status)
 {
-	int own = s->command_pidfd < 0 ? -1 : aw_pidfd_status(s->command_pidfd);
+	struct pollfd fd = {.fd = s->command_pidfd, .events = POLLIN};
+	int own = fd.fd < 0 ? -1 : aw_pidfd_status(fd.fd);
 
+	atomic_store(&s->watch.late, 0); /* before the look: one of the two sees it */
+	if (fd.fd >= 0 && poll(&fd, 1, 0) == 0)
+		return;
 	aw_processes_exited(s->watch.tree, s->command, own < 0 ? status : own);
 	if (s->command_pidfd >= 0)
 		close(s->command_pidfd);

@@ -33,18 +33,17 @@ uint64_t aw_watch_now(void)
 }
 
 /* Called with the log locked: audit goes on, enforce stops the agent. */
-static void log_trouble(struct aw_watch *watch, const struct aw_error *err)
+static void log_trouble(struct aw_watch *watch, const char *what, const char *events)
 {
 	if (watch->log_failed)
 		return;
 	watch->log_failed = true;
 	if (watch->enforce) {
-		aw_say("%s; the agent is stopped, since enforce needs its log",
-			err->text);
+		aw_say("%s; the agent is stopped, since enforce needs its log", what);
 		atomic_store(&watch->stop_agent, true);
 		kill(watch->self, SIGCHLD); /* the service's loop looks at once */
 	} else {
-		aw_say("%s; the command goes on, events wait in memory", err->text);
+		aw_say("%s; the command goes on, events %s", what, events);
 	}
 }
 
@@ -84,7 +83,7 @@ void aw_watch_log(struct aw_watch *watch, struct aw_event *event)
 		event->strength = strength_of(watch, event);
 	pthread_mutex_lock(&watch->log_lock);
 	if (aw_log_write(watch->log, event, &err) < 0)
-		log_trouble(watch, &err);
+		log_trouble(watch, err.text, "wait in memory");
 	pthread_mutex_unlock(&watch->log_lock);
 }
 
@@ -94,7 +93,9 @@ void aw_watch_flush(struct aw_watch *watch)
 
 	pthread_mutex_lock(&watch->log_lock);
 	if (aw_log_flush(watch->log, &err) < 0)
-		log_trouble(watch, &err);
+		log_trouble(watch, err.text, "wait in memory");
+	else if (aw_log_was_deleted(watch->log))
+		log_trouble(watch, "the audit log was deleted", "are lost");
 	pthread_mutex_unlock(&watch->log_lock);
 }
 

@@ -35,7 +35,8 @@ struct aw_watch {
 	bool own_pids;	   /* the wall made a pid namespace */
 	bool holds;	   /* allowed calls are done on behalf */
 	pid_t self, front; /* ours, which nobody may touch */
-	pid_t late; /* behind a wall: its end is told by the wall's program; or 0 */
+	_Atomic pid_t
+		late; /* behind a wall: its end is told by the wall's program; or 0 */
 	const struct aw_strength_facts *facts; /* of the session's start */
 	const char *strength_kernel;	       /* of calls that could not be judged */
 	const struct aw_image *_Atomic image;

@@ -130,7 +130,7 @@ static void let_go_on(int listener)
  */
 static void release_received(const struct front *front)
 {
-	uint64_t last = atomic_load(front->run->last_call);
+	uint64_t last = atomic_load(&front->run->kept->last_call);
 
 	for (uint64_t id = last + UNSEEN; id != last - IN_HAND; id--) {
 		struct seccomp_notif_resp response = {
@@ -160,23 +160,13 @@ static int give_up(void)
 	return AW_RUN_FAILED;
 }
 
-/* The service is gone: its children are ours now, being the next subreaper. */
-static int keep(struct front *front)
+/* Audit: the command's status, when it has come to its end without the service. */
+static int go_on(struct front *front)
 {
 	struct pollfd fd = {.fd = front->listener, .events = POLLIN};
 	int status, ret = -1;
 	pid_t pid;
 
-	atomic_store(&front->run->shared.page->work, AW_WORK_NONE);
-	if (front->run->policy.mode == AW_ENFORCE) {
-		aw_say("the supervisor was killed; the command is killed too, since "
-		       "enforce "
-		       "cannot go on without it");
-		kill_all();
-		return AW_RUN_FAILED;
-	}
-	if (front->listener >= 0 && !atomic_load(front->run->last_call))
-		return give_up();
 	aw_say("the supervisor was killed; the command goes on without being watched");
 	if (front->listener >= 0)
 		release_received(front);
@@ -191,6 +181,29 @@ static int keep(struct front *front)
 		if (pid < 0 && errno == ECHILD && ret < 0)
 			ret = AW_RUN_FAILED;
 	}
+	return ret;
+}
+
+/* The service is gone: its children are ours now, being the next subreaper. */
+static int keep(struct front *front)
+{
+	int ret = atomic_load(&front->run->kept->status);
+
+	atomic_store(&front->run->shared.page->work, AW_WORK_NONE);
+	if (front->run->policy.mode == AW_ENFORCE) {
+		aw_say("the supervisor was killed; the command is killed too, since "
+		       "enforce "
+		       "cannot go on without it");
+		kill_all();
+		return AW_RUN_FAILED;
+	}
+	if (ret >= 0)
+		aw_say("the supervisor was killed when the command had ended; the log "
+		       "may lack its last events");
+	else if (front->listener >= 0 && !atomic_load(&front->run->kept->last_call))
+		return give_up();
+	else
+		ret = go_on(front);
 	if (!front->run->options.keep_descendants)
 		kill_all();
 	return ret;
@@ -244,14 +257,15 @@ int aw_front(struct aw_run *run)
 	run->front_group = getpgrp();
 	block_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, &run->mask);
-	run->last_call = mmap(NULL, sizeof(*run->last_call), PROT_READ | PROT_WRITE,
+	run->kept = mmap(NULL, sizeof(*run->kept), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (run->last_call == MAP_FAILED ||
+	if (run->kept == MAP_FAILED ||
 		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
 		(front.signals = signalfd(-1, &set, SFD_CLOEXEC)) < 0) {
 		aw_say("cannot start: %s", strerror(errno));
 		return AW_RUN_FAILED;
 	}
+	atomic_store(&run->kept->status, -1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	front.service = fork();

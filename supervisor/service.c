@@ -229,6 +229,19 @@ static void wall_ended(struct service *s, int status)
 	s->command_pidfd = -1;
 }
 
+/* Its status is kept before it is fetched, or both would go with us. */
+static void keep_status(struct service *s)
+{
+	siginfo_t end = {.si_pid = 0};
+
+	if (s->status >= 0 || !s->waited ||
+		waitid(P_PID, (id_t)s->waited, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+		!end.si_pid)
+		return;
+	atomic_store(&s->run->kept->status,
+		end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status);
+}
+
 static void reap(struct service *s)
 {
 	struct signalfd_siginfo info;
@@ -237,6 +250,7 @@ static void reap(struct service *s)
 
 	while (read(s->signals, &info, sizeof(info)) == sizeof(info))
 		;
+	keep_status(s);
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (WIFSTOPPED(status)) {
 			if (pid == s->command)
@@ -367,7 +381,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	w->facts = &run->holding.facts;
 	w->strength_kernel = w->holds ? "supervisor" : "supervisor (raced)";
 	w->listener = -1;
-	w->last_call = run->last_call;
+	w->last_call = &run->kept->last_call;
 	atomic_store(&w->image, run->policy.image);
 	atomic_store(&w->shared, &run->shared);
 	snprintf(w->shim, sizeof(w->shim), "%s", run->shim ? run->shim : "");

@@ -11,7 +11,7 @@ E2E        := $(sort $(wildcard tests/e2e/test_*.sh))
 E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh,approve ask bwrap \
 	calls complete edges env escapes explain fight firejail gate gitconfig held landlock \
 	layers learn lookups limits limits_section log musl plan policy_check policy_test presets \
-	profiles run tools transparency trust tty unix_sockets)),$(E2E))
+	profiles programs run tools transparency trust tty unix_sockets)),$(E2E))
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 	@mkdir -p $(@D); echo "  AR   $@"

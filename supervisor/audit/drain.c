@@ -169,7 +169,7 @@ static void log_record(struct aw_drain *drain, const struct aw_who *owner)
 		return;
 	}
 	fill(drain, &who, &event);
-	if (head->call == AW_FN_getaddrinfo)
+	if (head->action == AW_CONNECT && !head->address_len)
 		lookup_event(drain, &event);
 	if (head->address_len) {
 		memset(&any, 0, sizeof(any));

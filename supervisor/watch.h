@@ -44,6 +44,7 @@ struct aw_watch {
 	struct aw_asker *asker;		/* the same */
 	struct aw_names *names;		/* of the allow rules; NULL without a policy */
 	struct aw_mcp *mcp;		/* which programs are MCP servers; or NULL */
+	struct aw_inner *inner;		/* sockets of the wall's network; NULL: none */
 	int listener;			/* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
 	_Atomic uint32_t receiving; /* futex: 1 while a thread waits for a call */
@@ -95,6 +96,10 @@ bool aw_watch_is_beyond(struct aw_watch *watch, const struct aw_who *who, pid_t 
 /* Verdict, rule and strength into event; rule must live until it is logged. */
 void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 	const struct aw_decision *decision, struct aw_rule *rule, bool by_shim);
+
+/* The errno of a call that is denied, or hidden. */
+int aw_watch_refusal(const struct aw_watch *watch, const struct aw_event *event,
+	enum aw_verdict verdict);
 
 /* A process was seen for the first time: watch for its end. */
 void aw_watch_born(void *watch, const struct aw_who *who, int pidfd);

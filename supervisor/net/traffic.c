@@ -10,11 +10,27 @@
 
 enum { PATIENCE_MS = 500 };
 
-static void set_rule(
-	struct aw_key_rule *rule, const struct aw_policy *policy, const char *key)
+/* The place where a key has got its value: of several limits the smallest counts. */
+static void find_place(struct aw_key_rule *rule, const struct aw_policy *policy,
+	const char *key, uint64_t value)
 {
-	aw_policy_given(policy, key, 0, &rule->given);
-	snprintf(rule->text, sizeof(rule->text), "%s: %s", key, rule->given.value);
+	for (size_t nth = 0; aw_policy_given(policy, key, nth, &rule->given); nth++)
+		if (!value || strtod(rule->given.value, NULL) == (double)value)
+			return;
+}
+
+/* A limit is known by its name alone, as aw_policy_print() asks for it. */
+static void set_rule(struct aw_key_rule *rule, const struct aw_policy *policy,
+	const char *key, uint64_t value)
+{
+	const char *name = value ? strchr(key, '.') + 1 : key;
+
+	find_place(rule, policy, name, value);
+	if (value)
+		snprintf(rule->text, sizeof(rule->text), "%s: %llu", key,
+			(unsigned long long)value);
+	else
+		snprintf(rule->text, sizeof(rule->text), "%s: true", key);
 	rule->rule = (struct aw_rule){.file = rule->given.file,
 		.line = rule->given.line,
 		.text = rule->text,
@@ -34,9 +50,11 @@ int aw_traffic_reload(struct aw_traffic *traffic, const struct aw_policy *policy
 		return aw_fail(err, ENOMEM, "connections to outside");
 	rules->verify = policy->network.verify_tls;
 	rules->bytes = policy->limits.bytes_out != 0;
-	set_rule(&rules->by_verify, policy, "network.verify_tls");
-	set_rule(&rules->by_bytes, policy, "limits.bytes_out");
-	set_rule(&rules->by_connections, policy, "limits.connections_per_minute");
+	set_rule(&rules->by_verify, policy, "network.verify_tls", 0);
+	set_rule(
+		&rules->by_bytes, policy, "limits.bytes_out", policy->limits.bytes_out);
+	set_rule(&rules->by_connections, policy, "limits.connections_per_minute",
+		policy->limits.connections_per_minute);
 	if ((rules->verify || rules->bytes) && !atomic_load(&traffic->relay)) {
 		if (aw_relay_create(&relay, err) < 0) {
 			free(rules);

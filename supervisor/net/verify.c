@@ -20,6 +20,7 @@ void aw_verify_init(struct aw_verify *verify,
 	verify->to = *to;
 	verify->to.host = NULL;
 	verify->port = to->port;
+	verify->decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 
 static bool admits(struct aw_verify *v, const struct aw_address *to)
@@ -40,6 +41,8 @@ bool aw_verify_nameless(struct aw_verify *v)
 static enum aw_relay_look cut(struct aw_verify *v, const char *how, const char *why)
 {
 	v->how = how;
+	if (v->decision.verdict == AW_ALLOW) /* that was about something before */
+		v->decision.rule = AW_NO_RULE;
 	snprintf(v->why, sizeof(v->why), "%s", why);
 	return AW_RELAY_CUT;
 }
@@ -51,8 +54,7 @@ static enum aw_relay_look nameless(
 
 	if (aw_verify_nameless(v))
 		return AW_RELAY_PASS;
-	snprintf(why, sizeof(why),
-		"%s, and no rule allows the address itself", what);
+	snprintf(why, sizeof(why), "%s, and no rule allows the address itself", what);
 	return cut(v, how, why);
 }
 

@@ -192,6 +192,9 @@ enum aw_relay_look aw_verify_look(
 	bool other = v->http;
 
 	*ret_on = 0;
+	if (!v->begun)
+		v->stream.usual = admits(v, &v->to);
+	v->begun = true;
 	if (!other) {
 		look = look_at_tls(v, bytes, len, &other);
 		if (!other)

@@ -59,6 +59,11 @@ def ssh(s):
     return banner.decode().strip() + "," + s.recv(100).decode().strip().replace(" ", "-")
 
 
+def echo(s):
+    s.sendall(b"x")
+    return s.recv(1).decode() or "end"
+
+
 def sink(s, count):
     left, block = int(count), b"y" * 65536
     while left > 0:
@@ -84,7 +89,7 @@ def udp(address, port):
     return "sent"
 
 
-kinds = {"tls": tls, "http": http, "ssh": ssh, "sink": sink, "flood": flood, "peer": name,
+kinds = {"tls": tls, "http": http, "ssh": ssh, "echo": echo, "sink": sink, "flood": flood, "peer": name,
          "connect": lambda s: "connected"}
 for what in sys.argv[1:]:
     kind, address, port, *more = what.split("/")

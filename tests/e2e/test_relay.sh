@@ -59,8 +59,8 @@ for runner in exec bwrap landlock; do
 	ok "$runner: the log has the key" has '.call == "tls" and .rule.text == "network.verify_tls: true" and .rule.line == 4'
 	is 'api.test api.test,api.test ECONNRESET ECONNRESET ECONNRESET' "$runner: HTTP passes by its Host, each request" \
 		"$(reach http/$a/80/api.test http/$a/80/api.test/api.test http/$a/80/other.test http/$a/80/api.test/other.test http/$a/80/)"
-	is 'ECONNRESET SSH-2.0-test,heard-SSH-2.0-me any.test ECONNRESET' "$runner: other protocols pass by address, where no name is denied" \
-		"$(reach ssh/$a/22 ssh/$b/22 http/$b/80/any.test http/$b/80/bad.test)"
+	is 'ECONNRESET x SSH-2.0-test,heard-SSH-2.0-me any.test ECONNRESET' "$runner: other protocols pass by address, where no name is denied" \
+		"$(reach ssh/$a/22 echo/$b/7 ssh/$b/22 http/$b/80/any.test http/$b/80/bad.test)"
 	ok "$runner: the log has the rule" has '.call == "http" and .host == "bad.test" and .rule.text == "bad.test"'
 	is 'ECONNREFUSED ECONNREFUSED EACCES' "$runner: errors are those of the server's" \
 		"$(reach connect/$b/99 nb-connect/$b/99 connect/192.0.2.30/80)"

@@ -17,6 +17,7 @@ void aw_verify_init(struct aw_verify *verify,
 	verify->image = image;
 	verify->profiles = profiles;
 	verify->rule = asked;
+	verify->asked = atomic_load(image);
 	verify->to = *to;
 	verify->to.host = NULL;
 	verify->port = to->port;
@@ -25,11 +26,12 @@ void aw_verify_init(struct aw_verify *verify,
 
 static bool admits(struct aw_verify *v, const struct aw_address *to)
 {
-	aw_image_decide_address_in(
-		atomic_load(v->image), v->profiles, AW_CONNECT, to, &v->decision);
+	const struct aw_image *image = atomic_load(v->image);
+
+	aw_image_decide_address_in(image, v->profiles, AW_CONNECT, to, &v->decision);
 	return v->decision.verdict == AW_ALLOW ||
 	       (v->decision.verdict == AW_ASK && v->decision.rule != AW_NO_RULE &&
-		       v->decision.rule == v->rule);
+		       v->decision.rule == v->rule && image == v->asked);
 }
 
 bool aw_verify_nameless(struct aw_verify *v)

@@ -29,7 +29,8 @@ enum aw_relay_look {
 enum { AW_RELAY_PEEK = 16384 };
 
 struct aw_relay_end {
-	uint64_t out, in;     /* bytes from inside to outside, and back */
+	/* bytes that went from inside to outside, and back; with those of ours */
+	uint64_t out, in;
 	uint64_t nanoseconds; /* since it was added */
 	bool cut;	      /* by us: by look, or by the limit */
 };
@@ -39,9 +40,16 @@ struct aw_relay_pair {
 	/* sent first, to inside or to outside; copied; NULL without */
 	const void *to_inside, *to_outside;
 	size_t to_inside_len, to_outside_len;
-	/* told all that has come from inside so far, until it says PASS; NULL: pass */
+	/*
+	 * Told all that has come from inside so far, until it says PASS; NULL: pass.
+	 * What outside says goes on meanwhile, as it may be the first to speak.  An end
+	 * before any byte is passed on, later it is a cut.
+	 */
 	enum aw_relay_look (*look)(void *ctx, const unsigned char *bytes, size_t len);
-	/* may these bytes go out, too? false: it is cut; NULL: yes */
+	/*
+	 * May these bytes go out, too?  Asked once for each, before.  False: it is cut,
+	 * and none of them goes; NULL: yes.
+	 */
 	bool (*may_send)(void *ctx, size_t bytes);
 	void (*ended)(void *ctx, const struct aw_relay_end *end); /* the last call */
 	void *ctx;

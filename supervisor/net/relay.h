@@ -22,6 +22,8 @@ struct aw_relay;
 
 enum aw_relay_look {
 	AW_RELAY_MORE, /* not enough to tell; at AW_RELAY_PEEK bytes it is a cut */
+	AW_RELAY_PART, /* let the first *ret_on of them go on, and look at the rest anew
+			*/
 	AW_RELAY_PASS, /* let these and all that follow go on */
 	AW_RELAY_CUT,  /* reset both ends */
 };
@@ -41,11 +43,13 @@ struct aw_relay_pair {
 	const void *to_inside, *to_outside;
 	size_t to_inside_len, to_outside_len;
 	/*
-	 * Told all that has come from inside so far, until it says PASS; NULL: pass.
-	 * What outside says goes on meanwhile, as it may be the first to speak.  An end
-	 * before any byte is passed on, later it is a cut.
+	 * Told all that has come from inside and has not gone on so far, until it says
+	 * PASS; NULL: pass.  After PART it is asked again when there is more to be
+	 * told. What outside says goes on meanwhile, as it may be the first to speak.
+	 * An end before any byte is passed on, later it is a cut.
 	 */
-	enum aw_relay_look (*look)(void *ctx, const unsigned char *bytes, size_t len);
+	enum aw_relay_look (*look)(
+		void *ctx, const unsigned char *bytes, size_t len, size_t *ret_on);
 	/*
 	 * May these bytes go out, too?  Asked once for each, before.  False: it is cut,
 	 * and none of them goes; NULL: yes.

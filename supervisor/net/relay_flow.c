@@ -73,7 +73,7 @@ static void drop_head(struct aw_relay_flow *flow)
 {
 	free(flow->head);
 	flow->head = NULL;
-	flow->len = flow->sent = flow->mine = flow->room = 0;
+	flow->len = flow->sent = flow->clear = flow->room = 0;
 }
 
 int aw_relay_flow_start(struct aw_relay_flow *flow, const void *bytes, size_t len)
@@ -84,7 +84,7 @@ int aw_relay_flow_start(struct aw_relay_flow *flow, const void *bytes, size_t le
 	if (grow_head(flow, len) < 0)
 		return -ENOMEM;
 	memcpy(flow->head, bytes, len);
-	flow->len = flow->mine = len;
+	flow->len = flow->clear = len;
 	return 0;
 }
 
@@ -112,23 +112,26 @@ static void note_read(struct aw_relay_flow *flow, ssize_t n)
 static enum aw_relay_step look_at(
 	struct aw_relay_flow *flow, const struct aw_relay_pair *pair)
 {
-	size_t seen = flow->len - flow->mine;
+	size_t on = 0;
 
 	if (flow->ended) {
-		/* who says nothing at all may hang up */
+		/* who has said nothing that is still looked at may hang up */
 		flow->looking = false;
-		return seen ? AW_RELAY_STOP : AW_RELAY_BUSY;
+		return flow->len ? AW_RELAY_STOP : AW_RELAY_BUSY;
 	}
-	switch (pair->look(pair->ctx, flow->head + flow->mine, seen)) {
+	switch (pair->look(pair->ctx, flow->head, flow->len, &on)) {
 	case AW_RELAY_PASS:
 		flow->looking = false;
 		return AW_RELAY_BUSY;
-	case AW_RELAY_MORE:
-		return seen < AW_RELAY_PEEK ? AW_RELAY_BUSY : AW_RELAY_STOP;
-	case AW_RELAY_CUT:
+	case AW_RELAY_PART:
+		flow->clear = on < flow->len ? on : flow->len;
 		break;
+	case AW_RELAY_MORE:
+		break;
+	case AW_RELAY_CUT:
+		return AW_RELAY_STOP;
 	}
-	return AW_RELAY_STOP;
+	return flow->len - flow->clear < AW_RELAY_PEEK ? AW_RELAY_BUSY : AW_RELAY_STOP;
 }
 
 static bool may_send(const struct aw_relay_pair *pair, ssize_t n)
@@ -140,14 +143,15 @@ static bool may_send(const struct aw_relay_pair *pair, ssize_t n)
 static enum aw_relay_step fill_head(
 	struct aw_relay_flow *flow, const struct aw_relay_pair *pair)
 {
-	size_t room = (flow->looking ? flow->mine : 0) + AW_RELAY_PEEK;
 	ssize_t n;
 
-	if (grow_head(flow, room) < 0)
+	if (grow_head(flow, AW_RELAY_PEEK) < 0)
 		return AW_RELAY_STOP;
-	n = recv(flow->from->fd, flow->head + flow->len, room - flow->len, 0);
+	n = recv(flow->from->fd, flow->head + flow->len, AW_RELAY_PEEK - flow->len, 0);
 	if (n <= 0) {
 		note_read(flow, n);
+		if (!flow->len)
+			drop_head(flow);
 		return flow->looking && flow->ended ? look_at(flow, pair)
 						    : AW_RELAY_IDLE;
 	}
@@ -162,7 +166,9 @@ static enum aw_relay_step fill(struct aw_relay_flow *flow,
 {
 	ssize_t n;
 
-	if (flow->ended || !flow->from->readable || (flow->head && !flow->looking))
+	/* what may go has to be gone first */
+	if (flow->ended || !flow->from->readable ||
+		(flow->head && (!flow->looking || flow->clear)))
 		return AW_RELAY_IDLE;
 	if (flow->looking || (flow->pipe[0] < 0 && !pipe_borrow(pipes, flow->pipe)))
 		return fill_head(flow, pair);
@@ -187,12 +193,16 @@ static void note_write(struct aw_relay_flow *flow)
 
 static bool drain_head(struct aw_relay_flow *flow)
 {
-	size_t end = flow->looking ? flow->mine : flow->len;
+	size_t end = flow->looking ? flow->clear : flow->len;
 	ssize_t n;
 
 	if (flow->sent == end) {
-		if (!flow->looking && flow->head)
+		flow->len -= end;
+		flow->sent = flow->clear = 0;
+		if (!flow->len)
 			drop_head(flow);
+		else if (end)
+			memmove(flow->head, flow->head + end, flow->len);
 		return false;
 	}
 	n = send(flow->to->fd, flow->head + flow->sent, end - flow->sent, MSG_NOSIGNAL);

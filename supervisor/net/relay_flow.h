@@ -38,7 +38,7 @@ struct aw_relay_flow {
 	size_t held;	     /* bytes in it */
 	unsigned char *head; /* owned: goes out before what the pipe holds; or NULL */
 	size_t len, sent;    /* of head */
-	size_t mine;	     /* so much of head was not read, but is ours */
+	size_t clear;	     /* so much of head may go, whatever look will say */
 	size_t room;	     /* allocated */
 	uint64_t *moved;     /* counts what has gone out */
 	bool looking;	     /* what was read is told to look before it goes on */

@@ -50,11 +50,13 @@ static void tcp_pair(int ret[2])
 	close(listener);
 }
 
-static enum aw_relay_look look(void *ctx, const unsigned char *bytes, size_t len)
+static enum aw_relay_look look(
+	void *ctx, const unsigned char *bytes, size_t len, size_t *ret_on)
 {
 	struct line *line = ctx;
 	size_t wanted;
 
+	(void)ret_on;
 	line->looks++;
 	line->longest = len;
 	if (!line->wanted)
@@ -63,6 +65,19 @@ static enum aw_relay_look look(void *ctx, const unsigned char *bytes, size_t len
 	if (memcmp(bytes, line->wanted, len < wanted ? len : wanted) != 0)
 		return AW_RELAY_CUT;
 	return len < wanted ? AW_RELAY_MORE : AW_RELAY_PASS;
+}
+
+/* Words go on when their dot has come; an exclamation mark is too loud. */
+static enum aw_relay_look look_on(
+	void *ctx, const unsigned char *bytes, size_t len, size_t *ret_on)
+{
+	const unsigned char *dot = memrchr(bytes, '.', len);
+
+	((struct line *)ctx)->longest = len;
+	if (memchr(bytes, '!', len))
+		return AW_RELAY_CUT;
+	*ret_on = dot ? (size_t)(dot - bytes) + 1 : 0;
+	return dot ? AW_RELAY_PART : AW_RELAY_MORE;
 }
 
 static bool may_send(void *ctx, size_t bytes)
@@ -400,6 +415,41 @@ static void look_cuts(void)
 	line_ended(&line);
 }
 
+static void look_goes_on(void)
+{
+	static const struct aw_relay_pair pair = {
+		.look = look_on, .to_outside = "0.", .to_outside_len = 2};
+	struct line line = {.wanted = NULL};
+	char *much = malloc(10 * AW_RELAY_PEEK), *back = malloc(10 * AW_RELAY_PEEK);
+
+	line_open(&line, &pair);
+	put(line.near, "1.2.3");
+	ok(comes(line.far, "0.1.2.") && is_silent(line.far), "a part goes on");
+	put(line.near, "4");
+	ok(is_silent(line.far) && line.longest == 2, "the rest is told with more");
+	put(line.near, ".5.");
+	ok(comes(line.far, "34.5."), "... and goes on in its order");
+	for (size_t i = 0; i < 10 * AW_RELAY_PEEK; i++)
+		much[i] = i % 16 == 15 ? '.' : (char)('a' + i % 23);
+	if (send(line.near, much, 10 * AW_RELAY_PEEK, MSG_NOSIGNAL) < 0)
+		note("send: %s", strerror(errno));
+	ok(get(line.far, back, 10 * AW_RELAY_PEEK) == 10 * AW_RELAY_PEEK &&
+			memcmp(much, back, 10 * AW_RELAY_PEEK) == 0,
+		"as much as one likes, in parts");
+	put(line.near, "6.!");
+	ok(is_reset(line.near) && line_ended(&line) && line.end.cut, "... until a cut");
+	line_close(&line);
+	line_open(&line, &pair);
+	put(line.near, "1.");
+	ok(comes(line.far, "0.1."), "all of it is a part, too");
+	shutdown(line.near, SHUT_WR);
+	ok(get(line.far, back, 1) == 0, "... behind which an end is passed on");
+	line_close(&line);
+	line_ended(&line);
+	free(much);
+	free(back);
+}
+
 static void a_limit_cuts(void)
 {
 	static const struct aw_relay_pair pair = {
@@ -543,6 +593,7 @@ int main(void)
 	ours_go_first();
 	look_decides();
 	look_cuts();
+	look_goes_on();
 	a_limit_cuts();
 	crowds_are_served(before);
 	without_pipes_it_goes_on();

@@ -243,18 +243,20 @@ static void on_inside(struct aw_forwarder *f, struct pending *p)
 
 static void on_outside(struct aw_forwarder *f, struct aw_forwarded *to)
 {
-	while (f->count < PENDING_MOST) {
+	for (;;) {
 		int fd = accept4(to->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct pending *p;
 
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
+		if (fd < 0 && errno != EAGAIN)
+			usleep(1000); /* no descriptor left: who comes waits */
 		if (fd < 0)
 			return;
-		p = calloc(1, sizeof(*p));
+		p = f->count < PENDING_MOST ? calloc(1, sizeof(*p)) : NULL;
 		if (!p) {
 			close(fd);
-			return;
+			continue;
 		}
 		*p = (struct pending){.to = to, .outside = fd, .inside = -1};
 		f->pending[f->count++] = p;

@@ -85,6 +85,11 @@ int aw_offers_start(struct aw_offers *offers, struct aw_watch *watch,
 	}
 	if (!offers->forwards.count)
 		return 0;
+	if (watch->own_network && !watch->inner) {
+		say(ctx, "network.forward has no effect: the wall's network cannot be "
+			 "entered here");
+		return 0;
+	}
 	if (aw_forwards_start(&offers->forwards, watch, err) < 0)
 		return -1;
 	say_forwards(offers, say, ctx);

@@ -124,7 +124,7 @@ static void on_event(struct aw_proxy_server *server, const struct epoll_event *e
 		accept_some(server);
 		return;
 	}
-	if (event->data.ptr == &server->wake || event->data.ptr == server->lookups)
+	if (event->data.ptr == &server->wake || event->data.ptr == server->finder)
 		return;
 	if (end->conn->state == AW_CONN_OVER)
 		return;
@@ -136,9 +136,9 @@ static void on_event(struct aw_proxy_server *server, const struct epoll_event *e
 
 static void fetch_addresses(struct aw_proxy_server *server)
 {
-	struct aw_looked_up found;
+	struct aw_found found;
 
-	while (aw_lookups_next(server->lookups, &found))
+	while (aw_finder_next(server->finder, &found))
 		for (struct aw_conn *c = server->all; c; c = c->next)
 			if (c->id == found.id && c->state == AW_CONN_LOOKUP)
 				aw_conn_looked_up(c, &found);
@@ -268,14 +268,14 @@ static int prepare(struct aw_proxy_server *server, const struct aw_proxy_wish *w
 	struct aw_error *err)
 {
 	server->listener = open_listener(wish, err);
-	if (server->listener < 0 || aw_lookups_create(&server->lookups, err) < 0)
+	if (server->listener < 0 || aw_finder_create(&server->finder, err) < 0)
 		return -1;
 	server->epoll = epoll_create1(EPOLL_CLOEXEC);
 	server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (server->epoll < 0 || server->wake < 0 ||
 		!expect(server, server->listener, &server->listener) ||
 		!expect(server, server->wake, &server->wake) ||
-		!expect(server, aw_lookups_fd(server->lookups), server->lookups))
+		!expect(server, aw_finder_fd(server->finder), server->finder))
 		return aw_fail(err, errno, "network.proxy: %s", strerror(errno));
 	return 0;
 }
@@ -290,7 +290,7 @@ static void release(struct aw_proxy_server *server)
 		aw_conn_leave(conn);
 		free(conn);
 	}
-	aw_lookups_free(server->lookups);
+	aw_finder_free(server->finder);
 	aw_cleanup_close(&server->listener);
 	aw_cleanup_close(&server->epoll);
 	aw_cleanup_close(&server->wake);

@@ -10,7 +10,7 @@
 
 #include "policy/load.h"
 #include "policy/proxy.h"
-#include "supervisor/net/lookup.h"
+#include "supervisor/net/finder.h"
 #include "supervisor/net/proxy.h"
 
 enum aw_conn_state {
@@ -59,7 +59,7 @@ struct aw_conn {
 
 	/* where it leads */
 	const struct aw_upstream *upstream;
-	unsigned char addresses[AW_LOOKUP_ADDRESSES][16];
+	unsigned char addresses[AW_FOUND_MOST][16];
 	size_t address_count, address_next;
 	int trouble;	   /* errno of the last address */
 	uint64_t question; /* a human's to answer, or 0 */
@@ -80,7 +80,7 @@ struct aw_proxy_server {
 	int listener, epoll, wake;
 	_Atomic bool ending;
 	pthread_t thread;
-	struct aw_lookups *lookups;
+	struct aw_finder *finder;
 	struct aw_conn *all; /* owned */
 	size_t count;
 	uint64_t last_id;
@@ -108,7 +108,7 @@ size_t aw_conn_agree(const struct aw_conn *conn, char *to, size_t size);
 /* proxy_judge.c */
 /* A whole request: who, whether, by what way. */
 void aw_conn_begin(struct aw_conn *conn);
-void aw_conn_looked_up(struct aw_conn *conn, const struct aw_looked_up *found);
+void aw_conn_looked_up(struct aw_conn *conn, const struct aw_found *found);
 /* Judge, and go on or refuse; again while a human is asked. */
 void aw_conn_judge(struct aw_conn *conn);
 /* It does not wait for a human any more. */

@@ -193,11 +193,12 @@ static void prepare_event(
 		event->text = t->reason;
 }
 
-static void log_it(struct aw_conn *conn, struct told *t, bool refused)
+static void log_it(const struct aw_conn *conn, struct told *t, bool refused)
 {
 	if (refused) {
 		t->event.result_known = true;
-		t->event.result = conn->server->network->refusal;
+		t->event.result = aw_watch_refusal(
+			conn->server->watch, &t->event, AW_DENY);
 	}
 	aw_watch_log(conn->server->watch, &t->event);
 }
@@ -286,7 +287,7 @@ static void look_up(struct aw_conn *conn)
 	}
 	conn->state = AW_CONN_LOOKUP;
 	conn->deadline = aw_conn_now() + AW_CONN_LOOKUP_MS;
-	if (!aw_lookups_begin(conn->server->lookups, conn->to.host, conn->id))
+	if (!aw_finder_begin(conn->server->finder, conn->to.host, conn->id))
 		aw_conn_refuse(conn, 503, AW_SOCKS_FAILED,
 			"too many names are being looked up");
 }
@@ -322,7 +323,7 @@ static void with_addresses(struct aw_conn *conn)
 		aw_conn_judge(conn);
 }
 
-void aw_conn_looked_up(struct aw_conn *conn, const struct aw_looked_up *found)
+void aw_conn_looked_up(struct aw_conn *conn, const struct aw_found *found)
 {
 	if (found->trouble) {
 		aw_conn_refuse(conn, 502, AW_SOCKS_NO_HOST,

@@ -12,7 +12,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/net/proxy_conn.h"
 
-/* A request of HTTP that is no tunnel: as many bytes as its body has, and no more. */
+/* A request of HTTP that is no tunnel: its head and its body, and no more. */
 struct body {
 	bool bounded;
 	uint64_t left;
@@ -98,7 +98,7 @@ static void hand_over(struct aw_conn *conn)
 		return;
 	}
 	*body = (struct body){.bounded = is_plain(conn) && !conn->http.chunked,
-		.left = conn->http.length};
+		.left = pair.to_outside_len + conn->http.length};
 	forget(conn, &conn->client);
 	forget(conn, &conn->outside);
 	conn->state = AW_CONN_OVER;
@@ -224,7 +224,7 @@ static void note_target(struct aw_conn *conn)
 
 static void find_upstream(struct aw_conn *conn)
 {
-	struct aw_looked_up found = {.count = 1,
+	struct aw_found found = {.count = 1,
 		.addresses = {{[10] = 0xff, [11] = 0xff}}};
 	const struct aw_proxy_to *at = &conn->upstream->at;
 
@@ -239,7 +239,7 @@ static void find_upstream(struct aw_conn *conn)
 	conn->address_count = 0;
 	conn->state = AW_CONN_LOOKUP;
 	conn->deadline = aw_conn_now() + AW_CONN_LOOKUP_MS;
-	if (!aw_lookups_begin(conn->server->lookups, at->host, conn->id))
+	if (!aw_finder_begin(conn->server->finder, at->host, conn->id))
 		aw_conn_refuse(conn, 503, AW_SOCKS_FAILED,
 			"too many names are being looked up");
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup.c - a thread for each look-up.
+ * finder.c - a thread for each look-up.
  *
  * getaddrinfo(3) cannot be called off, so its threads own a share of what they write
  * to, and the last one to leave frees it.
  */
-#include "supervisor/net/lookup.h"
+#include "supervisor/net/finder.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -20,13 +20,13 @@
 enum { STACK = 256 * 1024 };
 
 struct job {
-	struct aw_lookups *all;
-	struct aw_looked_up found;
+	struct aw_finder *all;
+	struct aw_found found;
 	struct job *next;
 	char name[]; /* terminated */
 };
 
-struct aw_lookups {
+struct aw_finder {
 	pthread_mutex_t lock;
 	unsigned users; /* the owner, and each thread */
 	bool closed;	/* the owner is gone */
@@ -35,7 +35,7 @@ struct aw_lookups {
 };
 
 /* With the lock held, which is released. */
-static void leave(struct aw_lookups *all)
+static void leave(struct aw_finder *all)
 {
 	bool last = --all->users == 0;
 	struct job *next;
@@ -52,14 +52,14 @@ static void leave(struct aw_lookups *all)
 	free(all);
 }
 
-static void add(struct aw_looked_up *found, const struct sockaddr *address)
+static void add(struct aw_found *found, const struct sockaddr *address)
 {
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
 	const struct sockaddr_in *in = (const void *)address;
 	const struct sockaddr_in6 *in6 = (const void *)address;
 	unsigned char *to = found->addresses[found->count];
 
-	if (found->count == AW_LOOKUP_ADDRESSES)
+	if (found->count == AW_FOUND_MOST)
 		return;
 	if (address->sa_family == AF_INET) {
 		memcpy(to, mapped, 12);
@@ -71,7 +71,7 @@ static void add(struct aw_looked_up *found, const struct sockaddr *address)
 	}
 }
 
-static void look_up(const char *name, struct aw_looked_up *found)
+static void look_up(const char *name, struct aw_found *found)
 {
 	static const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *all = NULL;
@@ -91,7 +91,7 @@ static void look_up(const char *name, struct aw_looked_up *found)
 static void *run(void *arg)
 {
 	struct job *job = arg;
-	struct aw_lookups *all = job->all;
+	struct aw_finder *all = job->all;
 
 	look_up(job->name, &job->found);
 	pthread_mutex_lock(&all->lock);
@@ -106,9 +106,9 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int aw_lookups_create(struct aw_lookups **ret, struct aw_error *err)
+int aw_finder_create(struct aw_finder **ret, struct aw_error *err)
 {
-	struct aw_lookups *all = calloc(1, sizeof(*all));
+	struct aw_finder *all = calloc(1, sizeof(*all));
 
 	if (!all)
 		return aw_fail(err, ENOMEM, "preparing to look up names");
@@ -125,7 +125,7 @@ int aw_lookups_create(struct aw_lookups **ret, struct aw_error *err)
 	return 0;
 }
 
-int aw_lookups_fd(const struct aw_lookups *all)
+int aw_finder_fd(const struct aw_finder *all)
 {
 	return all->wake;
 }
@@ -144,7 +144,7 @@ static bool start(struct job *job)
 	return started;
 }
 
-bool aw_lookups_begin(struct aw_lookups *all, const char *name, uint64_t id)
+bool aw_finder_begin(struct aw_finder *all, const char *name, uint64_t id)
 {
 	size_t size = strlen(name) + 1;
 	struct job *job = calloc(1, sizeof(*job) + size);
@@ -156,7 +156,7 @@ bool aw_lookups_begin(struct aw_lookups *all, const char *name, uint64_t id)
 	job->all = all;
 	job->found.id = id;
 	pthread_mutex_lock(&all->lock);
-	if (all->users <= AW_LOOKUPS_MOST && start(job)) {
+	if (all->users <= AW_FINDER_MOST && start(job)) {
 		all->users++; /* the thread needs the lock before it leaves */
 		started = true;
 	}
@@ -166,7 +166,7 @@ bool aw_lookups_begin(struct aw_lookups *all, const char *name, uint64_t id)
 	return started;
 }
 
-bool aw_lookups_next(struct aw_lookups *all, struct aw_looked_up *ret)
+bool aw_finder_next(struct aw_finder *all, struct aw_found *ret)
 {
 	eventfd_t ignored;
 	struct job *job;
@@ -188,7 +188,7 @@ bool aw_lookups_next(struct aw_lookups *all, struct aw_looked_up *ret)
 	return true;
 }
 
-void aw_lookups_free(struct aw_lookups *all)
+void aw_finder_free(struct aw_finder *all)
 {
 	if (!all)
 		return;

@@ -15,9 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/profile.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/descend.h"
 #include "supervisor/net/inner.h"
+
+enum { KNOWN_MOST = 256 };
 
 struct ends {
 	struct sockaddr_in client, server;
@@ -151,16 +154,18 @@ static bool identify(struct aw_watch *watch, pid_t pid, struct aw_who *ret)
 	return true;
 }
 
-/* All of them: one in a profile may have passed it to one that is in none. */
-static bool find_holders(struct aw_watch *watch, ino_t inode, struct aw_who *ret)
+/*
+ * The first that has it, or all: one in a profile may have passed it to one that is in
+ * none.
+ */
+static bool find_among(struct aw_watch *watch, const pid_t *pids, size_t count,
+	ino_t inode, bool all, struct aw_who *ret)
 {
-	AW_FREE pid_t *pids = NULL;
-	size_t count = aw_descendants(watch->self, &pids);
 	uint32_t profiles = 0;
 	struct aw_who who;
 	bool found = false;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && (all || !found); i++) {
 		if (!has(pids[i], inode) || !identify(watch, pids[i], &who))
 			continue;
 		if (!found || who.role.profiles)
@@ -168,8 +173,24 @@ static bool find_holders(struct aw_watch *watch, ino_t inode, struct aw_who *ret
 		found = true;
 		profiles |= who.role.profiles;
 	}
-	ret->role.profiles = profiles;
+	if (found)
+		ret->role.profiles = profiles;
 	return found;
+}
+
+/* Mostly one that is known; forks are not, so all below us are looked at then. */
+static bool find_holders(struct aw_watch *watch, ino_t inode, struct aw_who *ret)
+{
+	bool all = aw_image_profiles(atomic_load(&watch->image)) > 0;
+	AW_FREE pid_t *pids = NULL;
+	pid_t known[KNOWN_MOST];
+	size_t count;
+
+	count = all ? 0 : aw_processes_alive(watch->tree, known, KNOWN_MOST);
+	if (find_among(watch, known, count, inode, false, ret))
+		return true;
+	count = aw_descendants(watch->self, &pids);
+	return find_among(watch, pids, count, inode, all, ret);
 }
 
 bool aw_client_find(struct aw_watch *watch, int fd, struct aw_who *ret)

@@ -270,8 +270,8 @@ static int prepare(struct aw_run *run, struct aw_error *err)
 	if (aw_run_choose_wall(run, err) < 0 ||
 		aw_session_create(run->options.session, &run->session, err) < 0 ||
 		name_socket(run, err) < 0 || aw_run_build_wall(run, err) < 0 ||
-		aw_offers_open(&run->offers, &run->policy,
-			run->wall.own_network, err) < 0 ||
+		aw_offers_open(&run->offers, &run->policy, run->wall.own_network, err) <
+			0 ||
 		hold(run, err) < 0 || open_log(run, err) < 0 ||
 		describe_session(run, err) < 0 || write_policy_file(run, err) < 0 ||
 		aw_run_share(run, &run->policy, &run->shared, err) < 0)

@@ -52,7 +52,7 @@ struct aw_run {
 	struct aw_wall wall;
 	struct aw_plan plan; /* empty without a wall */
 	char *instance;	     /* owned; folder of the redirected HOME, or NULL */
-	bool told; /* what is read again: its warnings have been said */
+	bool told;	     /* what is read again: its warnings have been said */
 	int log_fd;
 	uint64_t ask_deadline;	   /* seconds; 0: not said */
 	bool hybrid_flags;	   /* WAIT_KILLABLE_RECV is there */

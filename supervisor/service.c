@@ -426,8 +426,8 @@ static void serve_until(void *service, int socket)
 static int enter_network(struct service *s, struct aw_error *err)
 {
 	const struct aw_run *run = s->run;
-	bool needed = run->plan.network != AW_PLAN_NET_NONE ||
-		      run->offers.forwards.count > 0;
+	bool needed =
+		run->plan.network != AW_PLAN_NET_NONE || run->offers.forwards.count > 0;
 
 	if (!s->watch.own_network || !s->watch.holds)
 		return 0;

@@ -28,10 +28,11 @@ struct aw_session {
 	char *started, *ended; /* RFC 3339, UTC; ended is NULL while it runs */
 	char **argv;	       /* NULL at the end; NULL when not known */
 	char *mode, *engine, *runner, *workspace;
-	char *log;  /* path, "-" or "none" */
+	char *log;     /* path, "-" or "none" */
 	char *proxy;   /* where ours listens inside */
-	char *forward; /* "127.0.0.1:8080 to 3000, ...": ports outside to ports inside */
-	int status; /* exit status as `run` gives it; -1 while it runs */
+	char *forward; /* "127.0.0.1:8080 to 3000, ...": ports outside to ports inside
+			*/
+	int status;    /* exit status as `run` gives it; -1 while it runs */
 };
 
 /* What a session is about; strings borrowed, NULL leaves a field as it is. */

@@ -87,7 +87,8 @@ static bool answered(int fd, ino_t *ret)
 }
 
 /* The same from /proc/PID/net/tcp, where the kernel has no sock_diag(7) for TCP. */
-static bool read_table(const struct aw_watch *watch, const struct ends *ends, ino_t *ret)
+static bool read_table(
+	const struct aw_watch *watch, const struct ends *ends, ino_t *ret)
 {
 	char path[64], line[256];
 	pid_t pids[1];
@@ -101,9 +102,8 @@ static bool read_table(const struct aw_watch *watch, const struct ends *ends, in
 	AW_FCLOSE FILE *file = fopen(path, "re");
 
 	while (file && !found && fgets(line, sizeof(line), file))
-		found = sscanf(line,
-				"%*s %8X:%4X %8X:%4X %*s %*s %*s %*s %*s %*s %lu", &from,
-				&from_port, &to, &to_port, &inode) == 5 &&
+		found = sscanf(line, "%*s %8X:%4X %8X:%4X %*s %*s %*s %*s %*s %*s %lu",
+				&from, &from_port, &to, &to_port, &inode) == 5 &&
 			from == ends->client.sin_addr.s_addr &&
 			to == ends->server.sin_addr.s_addr &&
 			from_port == ntohs(ends->client.sin_port) &&
@@ -112,7 +112,8 @@ static bool read_table(const struct aw_watch *watch, const struct ends *ends, in
 	return found && inode;
 }
 
-static bool find_inode(const struct aw_watch *watch, const struct ends *ends, ino_t *ret)
+static bool find_inode(
+	const struct aw_watch *watch, const struct ends *ends, ino_t *ret)
 {
 	AW_CLOSE int fd = diag_socket(watch);
 

@@ -115,8 +115,8 @@ int aw_finder_create(struct aw_finder **ret, struct aw_error *err)
 	all->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (all->wake < 0) {
 		free(all);
-		return aw_fail(err, errno, "preparing to look up names: %s",
-			strerror(errno));
+		return aw_fail(
+			err, errno, "preparing to look up names: %s", strerror(errno));
 	}
 	pthread_mutex_init(&all->lock, NULL);
 	all->users = 1;

@@ -20,7 +20,7 @@ struct aw_finder;
 
 /* The end of a look-up. */
 struct aw_found {
-	uint64_t id;	   /* as aw_finder_begin() was given it */
+	uint64_t id;	     /* as aw_finder_begin() was given it */
 	const char *trouble; /* why nothing was found, or NULL */
 	size_t count;
 	unsigned char addresses[AW_FOUND_MOST][16]; /* IPv4 in IPv6 clothing */

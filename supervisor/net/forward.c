@@ -55,8 +55,8 @@ static union place outside_of(const struct aw_forward *entry)
 	union place place = {.in6 = {.sin6_family = AF_INET6}};
 
 	if (memcmp(entry->address, mapped, sizeof(mapped)) == 0) {
-		place.in = (struct sockaddr_in){.sin_family = AF_INET,
-			.sin_port = htons(entry->outside)};
+		place.in = (struct sockaddr_in){
+			.sin_family = AF_INET, .sin_port = htons(entry->outside)};
 		memcpy(&place.in.sin_addr, entry->address + 12, 4);
 	} else {
 		memcpy(&place.in6.sin6_addr, entry->address, 16);
@@ -88,8 +88,8 @@ static bool is_here(const union place *place)
 	       IN6_IS_ADDR_UNSPECIFIED(&place->in6.sin6_addr);
 }
 
-static int open_one(const struct aw_forward *entry, struct aw_forwarded *ret,
-	struct aw_error *err)
+static int open_one(
+	const struct aw_forward *entry, struct aw_forwarded *ret, struct aw_error *err)
 {
 	union place place = outside_of(entry);
 	socklen_t len = size_of(&place);

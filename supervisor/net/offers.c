@@ -32,8 +32,7 @@ int aw_offers_open(struct aw_offers *offers, const struct aw_policy *policy,
 	offers->network = &policy->network;
 	if (!policy->network.forward_count)
 		return 0;
-	return aw_forwards_open(
-		&policy->network, !own_network, &offers->forwards, err);
+	return aw_forwards_open(&policy->network, !own_network, &offers->forwards, err);
 }
 
 void aw_offers_give_up(struct aw_offers *offers)

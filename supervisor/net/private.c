@@ -11,23 +11,34 @@ struct range {
 };
 
 static const struct range ranges4[] = {
-	{{0}, 8}, {{10}, 8}, {{100, 64}, 10}, {{127}, 8}, {{169, 254}, 16},
-	{{172, 16}, 12}, {{192, 0, 0}, 24}, {{192, 168}, 16}, {{198, 18}, 15},
-	{{224}, 4}, {{240}, 4},
+	{{0}, 8},
+	{{10}, 8},
+	{{100, 64}, 10},
+	{{127}, 8},
+	{{169, 254}, 16},
+	{{172, 16}, 12},
+	{{192, 0, 0}, 24},
+	{{192, 168}, 16},
+	{{198, 18}, 15},
+	{{224}, 4},
+	{{240}, 4},
 };
 
 static const struct range ranges6[] = {
 	{{0}, 127}, /* unspecified and loopback */
-	{{0xfc}, 7}, {{0xfe, 0x80}, 10}, {{0xfe, 0xc0}, 10}, {{0xff}, 8},
+	{{0xfc}, 7},
+	{{0xfe, 0x80}, 10},
+	{{0xfe, 0xc0}, 10},
+	{{0xff}, 8},
 };
 
 /* IPv6 addresses with an IPv4 one behind these bits. */
 static const struct range wrappers[] = {
-	{{[10] = 0xff, [11] = 0xff}, 96},		    /* mapped */
-	{{[8] = 0xff, [9] = 0xff}, 96},			    /* translated */
-	{{0x00, 0x64, 0xff, 0x9b}, 96},			    /* NAT64 */
-	{{0x20, 0x02}, 16},				    /* 6to4 */
-	{{0}, 96},					    /* compatible */
+	{{[10] = 0xff, [11] = 0xff}, 96}, /* mapped */
+	{{[8] = 0xff, [9] = 0xff}, 96},	  /* translated */
+	{{0x00, 0x64, 0xff, 0x9b}, 96},	  /* NAT64 */
+	{{0x20, 0x02}, 16},		  /* 6to4 */
+	{{0}, 96},			  /* compatible */
 };
 
 static bool is_in(const unsigned char *bytes, const struct range *range)

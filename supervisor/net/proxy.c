@@ -86,8 +86,8 @@ static void add(struct aw_proxy_server *server, int fd)
 static void accept_some(struct aw_proxy_server *server)
 {
 	while (server->count < CONNECTIONS_MOST) {
-		int fd = accept4(server->listener, NULL, NULL,
-			SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = accept4(
+			server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0)
 			add(server, fd);
@@ -219,7 +219,8 @@ static void *serve(void *arg)
 
 int aw_proxy_reserve(int *ret_fd, uint16_t *ret_port, struct aw_error *err)
 {
-	AW_CLOSE int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	AW_CLOSE int fd =
+		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_in address = home(0);
 	socklen_t len = sizeof(address);
 
@@ -239,11 +240,10 @@ static int open_listener(const struct aw_proxy_wish *wish, struct aw_error *err)
 	const struct sockaddr_in address = home(wish->port);
 	int fd;
 
-	fd = wish->watch->inner
-		     ? aw_inner_socket(wish->watch->inner, AF_INET,
-			       SOCK_STREAM | SOCK_NONBLOCK, 0, (const void *)&address,
-			       sizeof(address))
-		     : dup(wish->reserved);
+	fd = wish->watch->inner ? aw_inner_socket(wish->watch->inner, AF_INET,
+					  SOCK_STREAM | SOCK_NONBLOCK, 0,
+					  (const void *)&address, sizeof(address))
+				: dup(wish->reserved);
 	if (fd < 0)
 		return aw_fail(err, wish->watch->inner ? -fd : errno,
 			"network.proxy: taking port %u of 127.0.0.1: %s",

@@ -34,8 +34,8 @@ static bool peek(struct aw_conn *conn, size_t *ret_fresh)
 
 static void take(struct aw_conn *conn, size_t len)
 {
-	if (len && recv(conn->client.fd, conn->in + conn->in_len, len,
-			   MSG_DONTWAIT) != (ssize_t)len)
+	if (len && recv(conn->client.fd, conn->in + conn->in_len, len, MSG_DONTWAIT) !=
+			   (ssize_t)len)
 		aw_conn_close(conn);
 	conn->in_len += len;
 }
@@ -50,8 +50,8 @@ static enum aw_proxy_said read_greeting(struct aw_conn *conn, size_t len)
 {
 	static const unsigned char is_open[] = {SOCKS, 0}, none[] = {SOCKS, 0xff};
 	bool good = false;
-	enum aw_proxy_said said = aw_socks_greeting_read(
-		(const void *)conn->in, len, &conn->used, &good);
+	enum aw_proxy_said said =
+		aw_socks_greeting_read((const void *)conn->in, len, &conn->used, &good);
 
 	if (said == AW_PROXY_MORE)
 		return said;
@@ -200,5 +200,6 @@ size_t aw_conn_agree(const struct aw_conn *conn, char *to, size_t size)
 	}
 	if (!conn->http.connect)
 		return 0;
-	return (size_t)snprintf(to, size, "HTTP/1.1 200 Connection established\r\n\r\n");
+	return (size_t)snprintf(
+		to, size, "HTTP/1.1 200 Connection established\r\n\r\n");
 }

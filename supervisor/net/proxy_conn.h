@@ -61,9 +61,9 @@ struct aw_conn {
 	const struct aw_upstream *upstream;
 	unsigned char addresses[AW_FOUND_MOST][16];
 	size_t address_count, address_next;
-	int trouble;	   /* errno of the last address */
-	uint64_t question; /* a human's to answer, or 0 */
-	bool judged;	   /* what is looked up is the proxy upstream */
+	int trouble;		 /* errno of the last address */
+	uint64_t question;	 /* a human's to answer, or 0 */
+	bool judged;		 /* what is looked up is the proxy upstream */
 	struct aw_proxy_to sent; /* what that is asked for */
 
 	/* the talk with a proxy upstream */
@@ -100,8 +100,8 @@ void aw_conn_drain(struct aw_conn *conn);
 void aw_conn_refuse(struct aw_conn *conn, int status, enum aw_socks_reply reply,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The same for a request that cannot be read, which is in the log then. */
-void aw_conn_bad(
-	struct aw_conn *conn, int status, enum aw_socks_reply reply, const char *reason);
+void aw_conn_bad(struct aw_conn *conn, int status, enum aw_socks_reply reply,
+	const char *reason);
 /* The answer to a request that has come about, into to; its length. */
 size_t aw_conn_agree(const struct aw_conn *conn, char *to, size_t size);
 

@@ -36,17 +36,17 @@ static const struct aw_image *image_of(const struct aw_conn *conn)
 	return atomic_load(&conn->server->watch->image);
 }
 
-static void decide(const struct aw_conn *conn, struct aw_address *address,
-	struct aw_decision *ret)
+static void decide(
+	const struct aw_conn *conn, struct aw_address *address, struct aw_decision *ret)
 {
-	aw_image_decide_address_in(image_of(conn), conn->who.role.profiles, AW_CONNECT,
-		address, ret);
+	aw_image_decide_address_in(
+		image_of(conn), conn->who.role.profiles, AW_CONNECT, address, ret);
 }
 
 /* --- one address --- */
 
-static struct aw_address to_address(const struct aw_conn *conn,
-	const unsigned char bytes[16], const char *host)
+static struct aw_address to_address(
+	const struct aw_conn *conn, const unsigned char bytes[16], const char *host)
 {
 	bool old = memcmp(bytes, mapped, sizeof(mapped)) == 0;
 	struct aw_address address = {.family = old ? AF_INET : AF_INET6,
@@ -77,8 +77,7 @@ static void judge_address(const struct aw_conn *conn, const unsigned char bytes[
 
 	ret->known = true;
 	ret->rebound = false;
-	ret->address =
-		to_address(conn, bytes, conn->to.family ? NULL : conn->to.host);
+	ret->address = to_address(conn, bytes, conn->to.family ? NULL : conn->to.host);
 	decide(conn, &ret->address, &ret->decision);
 	if (conn->to.family)
 		aw_names_decide(watch->names, image_of(conn), conn->who.role.profiles,
@@ -183,9 +182,9 @@ static void prepare_event(
 		event->family = j->address.family;
 		event->address = (struct aw_text){t->address, strlen(t->address)};
 	}
-	snprintf(t->place, sizeof(t->place), strchr(conn->to.host, ':') ? "[%s]:%u"
-									: "%s:%u",
-		conn->to.host, (unsigned)conn->to.port);
+	snprintf(t->place, sizeof(t->place),
+		strchr(conn->to.host, ':') ? "[%s]:%u" : "%s:%u", conn->to.host,
+		(unsigned)conn->to.port);
 	aw_watch_judge(watch, event, &j->decision, &t->rule, false);
 	event->enforced = watch->enforce;
 	tell_why(j, t);
@@ -197,8 +196,8 @@ static void log_it(const struct aw_conn *conn, struct told *t, bool refused)
 {
 	if (refused) {
 		t->event.result_known = true;
-		t->event.result = aw_watch_refusal(
-			conn->server->watch, &t->event, AW_DENY);
+		t->event.result =
+			aw_watch_refusal(conn->server->watch, &t->event, AW_DENY);
 	}
 	aw_watch_log(conn->server->watch, &t->event);
 }
@@ -370,8 +369,8 @@ void aw_conn_begin(struct aw_conn *conn)
 			"the one that asks is none that it can see");
 		return;
 	}
-	conn->upstream = aw_upstream_for(server->upstreams, &conn->to,
-		!conn->socks && !conn->http.connect);
+	conn->upstream = aw_upstream_for(
+		server->upstreams, &conn->to, !conn->socks && !conn->http.connect);
 	if (conn->to.family) {
 		take_literal(conn);
 		with_addresses(conn);

@@ -71,8 +71,7 @@ static char *write_head(const struct aw_conn *conn, size_t *ret_len)
 	char *text = malloc(size);
 
 	if (text)
-		*ret_len = aw_http_request_write(
-			&conn->http, other, extra, text, size);
+		*ret_len = aw_http_request_write(&conn->http, other, extra, text, size);
 	return text;
 }
 
@@ -126,8 +125,7 @@ static enum aw_socks_reply reply_of(int err)
 
 static void fail(struct aw_conn *conn)
 {
-	const struct aw_proxy_to *to =
-		conn->upstream ? &conn->upstream->at : &conn->to;
+	const struct aw_proxy_to *to = conn->upstream ? &conn->upstream->at : &conn->to;
 
 	aw_conn_refuse(conn, conn->trouble == ETIMEDOUT ? 504 : 502,
 		reply_of(conn->trouble), "%s%s:%u cannot be reached: %s",
@@ -224,8 +222,7 @@ static void note_target(struct aw_conn *conn)
 
 static void find_upstream(struct aw_conn *conn)
 {
-	struct aw_found found = {.count = 1,
-		.addresses = {{[10] = 0xff, [11] = 0xff}}};
+	struct aw_found found = {.count = 1, .addresses = {{[10] = 0xff, [11] = 0xff}}};
 	const struct aw_proxy_to *at = &conn->upstream->at;
 
 	note_target(conn);

@@ -13,8 +13,8 @@ enum { SOCKS = 5, OPEN = 0, PASSWORD = 2, PASSWORD_VERSION = 1 };
 enum { SAY_FIRST, HEAR_METHOD, HEAR_PASSWORD, HEAR_ANSWER };
 
 /* Small words on a fresh connection; false with the reason. */
-static bool say(struct aw_conn *conn, const void *bytes, size_t len, char *reason,
-	size_t size)
+static bool say(
+	struct aw_conn *conn, const void *bytes, size_t len, char *reason, size_t size)
 {
 	if (send(conn->outside.fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len)
 		return true;
@@ -29,8 +29,8 @@ static bool say(struct aw_conn *conn, const void *bytes, size_t len, char *reaso
  */
 static int peek(struct aw_conn *conn, size_t *ret_len, char *reason, size_t size)
 {
-	ssize_t n = recv(
-		conn->outside.fd, conn->talk, sizeof(conn->talk), MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = recv(conn->outside.fd, conn->talk, sizeof(conn->talk),
+		MSG_PEEK | MSG_DONTWAIT);
 
 	if (n > 0) {
 		*ret_len = (size_t)n;
@@ -63,9 +63,8 @@ static bool say_connect(struct aw_conn *conn, char *reason, size_t size)
 	int n;
 
 	snprintf(place, sizeof(place), form, to->host, (unsigned)to->port);
-	n = snprintf(text, sizeof(text),
-		"CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", place, place,
-		conn->upstream->authorization);
+	n = snprintf(text, sizeof(text), "CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s\r\n",
+		place, place, conn->upstream->authorization);
 	return say(conn, text, (size_t)n, reason, size);
 }
 
@@ -112,8 +111,8 @@ static bool say_request(struct aw_conn *conn, char *reason, size_t size)
 	unsigned char bytes[AW_SOCKS_REQUEST];
 
 	conn->step = HEAR_ANSWER;
-	return say(conn, bytes, aw_socks_request_write(&conn->sent, bytes), reason,
-		size);
+	return say(
+		conn, bytes, aw_socks_request_write(&conn->sent, bytes), reason, size);
 }
 
 static bool say_password(struct aw_conn *conn, char *reason, size_t size)
@@ -190,8 +189,8 @@ static int hear_socks(struct aw_conn *conn, size_t len, char *reason, size_t siz
 
 static int talk_socks(struct aw_conn *conn, char *reason, size_t size)
 {
-	const unsigned char greeting[4] = {SOCKS, conn->upstream->user[0] ? 2 : 1, OPEN,
-		PASSWORD};
+	const unsigned char greeting[4] = {
+		SOCKS, conn->upstream->user[0] ? 2 : 1, OPEN, PASSWORD};
 	size_t len;
 	int r;
 

@@ -23,6 +23,12 @@ class Web(http.server.BaseHTTPRequestHandler):
             self.rfile.read(length)
         note("web", self.path, self.headers["Host"], self.headers.get("Proxy-Authorization"), self.headers.get("X-Mine"))
         body = b"hello from %s, %d bytes\n" % (self.headers["Host"].encode(), length)
+        if self.path.startswith("/repo.git/"):
+            file = os.path.join(os.path.dirname(log), self.path.split("?")[0][1:])
+            if not os.path.isfile(file):
+                self.send_error(404)
+                return
+            body = open(file, "rb").read()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -98,5 +104,8 @@ class Server(socketserver.ThreadingTCPServer):
 for port, handler in (8080, Web), (3128, Http), (1080, Socks):
     threading.Thread(target=Server(("0.0.0.0", port), handler).serve_forever, daemon=True).start()
 quiet = socket.create_server(("192.0.2.10", 8081))  # takes connections and says nothing
+names = socket.socket(type=socket.SOCK_DGRAM)  # a name server that hears and never answers
+names.bind(("192.0.2.20", 53))
 open(ready, "w").close()
-threading.Event().wait()
+while True:
+    note("dns", names.recv(512)[12:].split(b"\0")[0])

@@ -30,6 +30,7 @@ static bool ends_of(int fd, struct ends *ret)
 {
 	socklen_t client = sizeof(ret->client), server = sizeof(ret->server);
 
+	*ret = (struct ends){.client = {.sin_family = AF_UNSPEC}};
 	return getpeername(fd, (struct sockaddr *)&ret->client, &client) == 0 &&
 	       getsockname(fd, (struct sockaddr *)&ret->server, &server) == 0 &&
 	       ret->client.sin_family == AF_INET && ret->server.sin_family == AF_INET;

@@ -57,10 +57,11 @@ static void add(struct aw_found *found, const struct sockaddr *address)
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
 	const struct sockaddr_in *in = (const void *)address;
 	const struct sockaddr_in6 *in6 = (const void *)address;
-	unsigned char *to = found->addresses[found->count];
+	unsigned char *to;
 
 	if (found->count == AW_FOUND_MOST)
 		return;
+	to = found->addresses[found->count];
 	if (address->sa_family == AF_INET) {
 		memcpy(to, mapped, 12);
 		memcpy(to + 12, &in->sin_addr, 4);

@@ -75,9 +75,10 @@ static void judge_address(const struct aw_conn *conn, const unsigned char bytes[
 {
 	const struct aw_watch *watch = conn->server->watch;
 
-	ret->known = true;
-	ret->rebound = false;
-	ret->address = to_address(conn, bytes, conn->to.family ? NULL : conn->to.host);
+	*ret = (struct judgement){.known = true,
+		.decision = {AW_DENY, AW_NO_RULE},
+		.address = to_address(
+			conn, bytes, conn->to.family ? NULL : conn->to.host)};
 	decide(conn, &ret->address, &ret->decision);
 	if (conn->to.family)
 		aw_names_decide(watch->names, image_of(conn), conn->who.role.profiles,

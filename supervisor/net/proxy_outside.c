@@ -75,34 +75,42 @@ static char *write_head(const struct aw_conn *conn, size_t *ret_len)
 	return text;
 }
 
-static void hand_over(struct aw_conn *conn)
+/* False: no memory. */
+static bool relay(struct aw_conn *conn, const char *head, size_t len)
 {
 	char answer[64];
-	AW_FREE char *head = NULL;
 	struct body *body = calloc(1, sizeof(*body));
-	struct aw_relay_pair pair = {.inside = conn->client.fd,
+	const struct aw_relay_pair pair = {.inside = conn->client.fd,
 		.outside = conn->outside.fd,
 		.to_inside = answer,
 		.to_inside_len = aw_conn_agree(conn, answer, sizeof(answer)),
+		.to_outside = head,
+		.to_outside_len = len,
 		.may_send = may_send,
 		.ended = ended,
 		.ctx = body};
 
-	if (is_plain(conn))
-		pair.to_outside = head = write_head(conn, &pair.to_outside_len);
-	if (!body || (is_plain(conn) && !pair.to_outside_len)) {
-		free(body);
-		drop_outside(conn);
-		aw_conn_refuse(conn, 503, AW_SOCKS_FAILED, "out of memory");
-		return;
-	}
-	*body = (struct body){.bounded = is_plain(conn) && !conn->http.chunked,
-		.left = pair.to_outside_len + conn->http.length};
+	if (!body)
+		return false;
+	body->bounded = is_plain(conn) && !conn->http.chunked;
+	body->left = len + conn->http.length;
 	forget(conn, &conn->client);
 	forget(conn, &conn->outside);
 	conn->state = AW_CONN_OVER;
 	if (aw_relay_add(conn->server->watch->relay, &pair) < 0)
 		free(body);
+	return true;
+}
+
+static void hand_over(struct aw_conn *conn)
+{
+	size_t len = 0;
+	AW_FREE char *head = is_plain(conn) ? write_head(conn, &len) : NULL;
+
+	if ((!is_plain(conn) || len) && relay(conn, head, len))
+		return;
+	drop_outside(conn);
+	aw_conn_refuse(conn, 503, AW_SOCKS_FAILED, "out of memory");
 }
 
 /* --- the connection --- */

@@ -65,8 +65,9 @@ static void forget(const struct aw_conn *conn, struct aw_conn_end *end)
 /* The request's head as the next one has to have it; owned by the caller. */
 static char *write_head(const struct aw_conn *conn, size_t *ret_len)
 {
-	bool other = has_upstream(conn, AW_UPSTREAM_HTTP);
-	const char *extra = other ? conn->upstream->authorization : "";
+	const struct aw_upstream *up = conn->upstream;
+	bool other = up && up->kind == AW_UPSTREAM_HTTP;
+	const char *extra = other ? up->authorization : "";
 	size_t size = AW_HTTP_WRITTEN(conn->http.head) + strlen(extra);
 	char *text = malloc(size);
 

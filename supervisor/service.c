@@ -25,6 +25,7 @@
 #include "supervisor/kernel/notify.h"
 #include "supervisor/mcp.h"
 #include "supervisor/net/inner.h"
+#include "supervisor/net/traffic.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
@@ -117,6 +118,8 @@ static int reload(struct service *s, char *text, size_t size)
 	}
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
 		aw_say("reload: %s", err.text); /* names that it adds are not known */
+	if (aw_traffic_reload(s->watch.traffic, &policy, &err) < 0)
+		aw_say("reload: %s", err.text); /* the old limits stay */
 	s->latest = policy;
 	v->before = &s->latest;
 	old = atomic_load(&s->watch.shared);
@@ -470,6 +473,10 @@ static int start(struct service *s, struct aw_error *err)
 	s->watch.no_new_privs = launched.no_new_privs;
 	if (enter_network(s, err) < 0)
 		return AW_RUN_FAILED;
+	if ((s->watch.holds || s->run->offers.proxy_port) &&
+		aw_traffic_create(&s->watch, &s->run->policy, &s->watch.traffic, err) <
+			0)
+		return AW_RUN_FAILED;
 	aw_service_say_start(&s->watch, s->run, s->command);
 	if (launched.listener >= 0 &&
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
@@ -497,7 +504,7 @@ static void finish(struct service *s)
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
 	aw_offers_stop(&s->run->offers);
-	aw_relay_free(s->watch.relay);
+	aw_traffic_free(s->watch.traffic);
 	aw_inner_stop(s->watch.inner);
 	aw_names_free(s->watch.names);
 	aw_mcp_free(s->watch.mcp);

@@ -15,7 +15,6 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/net/inner.h"
-#include "supervisor/net/relay.h"
 
 enum { BACKLOG = 128, PENDING_MOST = 256 };
 
@@ -28,6 +27,7 @@ struct pending {
 
 struct aw_forwarder {
 	struct aw_watch *watch;
+	struct aw_relay *relay;
 	struct aw_forwards *all;
 	int epoll, wake;
 	_Atomic bool ending;
@@ -184,7 +184,7 @@ static void join(struct aw_forwarder *f, struct pending *p)
 	const struct aw_relay_pair pair = {.inside = p->inside, .outside = p->outside};
 
 	epoll_ctl(f->epoll, EPOLL_CTL_DEL, p->inside, NULL);
-	aw_relay_add(f->watch->relay, &pair);
+	aw_relay_add(f->relay, &pair);
 	p->inside = p->outside = -1;
 	drop(f, p);
 }
@@ -306,8 +306,8 @@ static void release(struct aw_forwarder *f)
 	free(f);
 }
 
-int aw_forwards_start(
-	struct aw_forwards *all, struct aw_watch *watch, struct aw_error *err)
+int aw_forwards_start(struct aw_forwards *all, struct aw_watch *watch,
+	struct aw_relay *relay, struct aw_error *err)
 {
 	struct aw_forwarder *f = calloc(1, sizeof(*f));
 	bool good;
@@ -315,6 +315,7 @@ int aw_forwards_start(
 	if (!f)
 		return aw_fail(err, ENOMEM, "network.forward: out of memory");
 	f->watch = watch;
+	f->relay = relay;
 	f->all = all;
 	f->epoll = epoll_create1(EPOLL_CLOEXEC);
 	f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

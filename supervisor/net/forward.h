@@ -10,6 +10,7 @@
 #define AW_SUPERVISOR_NET_FORWARD_H
 
 #include "policy/load.h"
+#include "supervisor/net/relay.h"
 #include "supervisor/watch.h"
 
 enum { AW_FORWARD_PLACE = 64 };
@@ -33,9 +34,10 @@ struct aw_forwards {
 int aw_forwards_open(const struct aw_network *network, bool shared,
 	struct aw_forwards *ret, struct aw_error *err);
 
-/* Let connections through; watch->relay is set, watch->inner where it has one. */
-int aw_forwards_start(
-	struct aw_forwards *all, struct aw_watch *watch, struct aw_error *err);
+/* Let connections through; watch->inner is set where the command's network is its own.
+ */
+int aw_forwards_start(struct aw_forwards *all, struct aw_watch *watch,
+	struct aw_relay *relay, struct aw_error *err);
 
 /* Give the ports back; what goes on in the relay goes on. */
 void aw_forwards_close(struct aw_forwards *all);

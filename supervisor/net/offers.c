@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/net/traffic.h"
 
 static const char *environment(const char *name)
 {
@@ -60,22 +61,47 @@ static void say_forwards(const struct aw_offers *offers,
 	}
 }
 
-int aw_offers_start(struct aw_offers *offers, struct aw_watch *watch,
-	void (*say)(void *ctx, const char *sentence), void *ctx, struct aw_error *err)
+/* One relay for all of a session, whoever was first to need it. */
+static int find_relay(struct aw_offers *offers, struct aw_traffic *traffic,
+	struct aw_relay **ret, struct aw_error *err)
+{
+	*ret = traffic ? atomic_load(&traffic->relay) : NULL;
+	if (*ret)
+		return 0;
+	if (aw_relay_create(ret, err) < 0)
+		return -1;
+	if (traffic)
+		atomic_store(&traffic->relay, *ret);
+	else
+		offers->relay = *ret;
+	return 0;
+}
+
+static int start_proxy(struct aw_offers *offers, struct aw_watch *watch,
+	struct aw_relay *relay, struct aw_error *err)
 {
 	const struct aw_proxy_wish wish = {.watch = watch,
+		.relay = relay,
 		.reserved = offers->reserved,
 		.port = offers->proxy_port,
 		.upstreams = &offers->upstreams,
 		.network = offers->network};
+
+	return aw_proxy_start(&wish, &offers->proxy, err);
+}
+
+int aw_offers_start(struct aw_offers *offers, struct aw_watch *watch,
+	void (*say)(void *ctx, const char *sentence), void *ctx, struct aw_error *err)
+{
+	struct aw_relay *relay;
 	char text[128];
 
 	if (!offers->proxy_port && !offers->forwards.count)
 		return 0;
-	if (!watch->relay && aw_relay_create(&watch->relay, err) < 0)
+	if (find_relay(offers, watch->traffic, &relay, err) < 0)
 		return -1;
 	if (offers->proxy_port) {
-		if (aw_proxy_start(&wish, &offers->proxy, err) < 0)
+		if (start_proxy(offers, watch, relay, err) < 0)
 			return -1;
 		snprintf(text, sizeof(text),
 			"a proxy for HTTP and SOCKS 5 listens inside on 127.0.0.1:%u",
@@ -89,7 +115,7 @@ int aw_offers_start(struct aw_offers *offers, struct aw_watch *watch,
 			 "entered here");
 		return 0;
 	}
-	if (aw_forwards_start(&offers->forwards, watch, err) < 0)
+	if (aw_forwards_start(&offers->forwards, watch, relay, err) < 0)
 		return -1;
 	say_forwards(offers, say, ctx);
 	return 0;
@@ -100,6 +126,8 @@ void aw_offers_stop(struct aw_offers *offers)
 	aw_proxy_stop(offers->proxy);
 	offers->proxy = NULL;
 	aw_offers_give_up(offers);
+	aw_relay_free(offers->relay);
+	offers->relay = NULL;
 	aw_upstreams_free(&offers->upstreams);
 }
 

@@ -19,6 +19,7 @@ struct aw_offers {
 	const struct aw_network *network; /* borrowed: the session's first policy */
 	struct aw_forwards forwards;
 	struct aw_proxy_server *proxy;
+	struct aw_relay *relay; /* owned where the session has none for others */
 };
 
 /* A port for the proxy where the policy wants one; mode audit changes nothing. */
@@ -32,7 +33,8 @@ int aw_offers_open(struct aw_offers *offers, const struct aw_policy *policy,
 /* The front's copies. */
 void aw_offers_give_up(struct aw_offers *offers);
 
-/* In the service, behind the launch; say is told a sentence for each. */
+/* In the service, behind the launch and watch->traffic, which a proxy needs; say is
+ * told a sentence for each. */
 int aw_offers_start(struct aw_offers *offers, struct aw_watch *watch,
 	void (*say)(void *ctx, const char *sentence), void *ctx, struct aw_error *err);
 void aw_offers_stop(struct aw_offers *offers);

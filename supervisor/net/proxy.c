@@ -305,6 +305,7 @@ int aw_proxy_start(const struct aw_proxy_wish *wish, struct aw_proxy_server **re
 	if (!server)
 		return aw_fail(err, ENOMEM, "network.proxy: out of memory");
 	server->watch = wish->watch;
+	server->relay = wish->relay;
 	server->upstreams = wish->upstreams;
 	server->network = wish->network;
 	server->port = wish->port;

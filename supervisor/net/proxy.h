@@ -23,12 +23,13 @@ struct aw_proxy_server;
 int aw_proxy_reserve(int *ret_fd, uint16_t *ret_port, struct aw_error *err);
 
 /*
- * Listen, where the command is; watch->inner and watch->relay are set.  reserved stays
- * the caller's, and stays open while the proxy runs.  upstreams are borrowed, private
- * names too: patterns that may lead to private addresses.
+ * Listen, where the command is; watch->traffic is set, and watch->inner.  reserved
+ * stays the caller's, and stays open while the proxy runs.  upstreams are borrowed,
+ * private names too: patterns that may lead to private addresses.
  */
 struct aw_proxy_wish {
 	struct aw_watch *watch;
+	struct aw_relay *relay; /* borrowed */
 	int reserved;
 	uint16_t port;
 	const struct aw_upstreams *upstreams;

@@ -121,10 +121,10 @@ static const char *phrase(int status)
 		int status;
 		const char *phrase;
 	} phrases[] = {{400, "Bad Request"}, {403, "Forbidden"},
-		{408, "Request Timeout"}, {431, "Request Header Fields Too Large"},
-		{501, "Not Implemented"}, {502, "Bad Gateway"},
-		{503, "Service Unavailable"}, {504, "Gateway Timeout"},
-		{505, "HTTP Version Not Supported"}};
+		{408, "Request Timeout"}, {411, "Length Required"},
+		{431, "Request Header Fields Too Large"}, {501, "Not Implemented"},
+		{502, "Bad Gateway"}, {503, "Service Unavailable"},
+		{504, "Gateway Timeout"}, {505, "HTTP Version Not Supported"}};
 
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(*phrases); i++)
 		if (phrases[i].status == status)

@@ -12,6 +12,7 @@
 #include "policy/proxy.h"
 #include "supervisor/net/finder.h"
 #include "supervisor/net/proxy.h"
+#include "supervisor/net/traffic.h"
 
 enum aw_conn_state {
 	AW_CONN_HEAD,	 /* reads what the client wants */
@@ -64,6 +65,9 @@ struct aw_conn {
 	int trouble;		 /* errno of the last address */
 	uint64_t question;	 /* a human's to answer, or 0 */
 	bool judged;		 /* what is looked up is the proxy upstream */
+	struct aw_connection is; /* as the log will tell it */
+	struct aw_address judged_as;
+	uint32_t asked;		 /* the rule that a human said yes to, or AW_NO_RULE */
 	struct aw_proxy_to sent; /* what that is asked for */
 
 	/* the talk with a proxy upstream */
@@ -74,6 +78,7 @@ struct aw_conn {
 
 struct aw_proxy_server {
 	struct aw_watch *watch;
+	struct aw_relay *relay;
 	const struct aw_upstreams *upstreams;
 	const struct aw_network *network;
 	uint16_t port;
@@ -109,6 +114,9 @@ size_t aw_conn_agree(const struct aw_conn *conn, char *to, size_t size);
 /* A whole request: who, whether, by what way. */
 void aw_conn_begin(struct aw_conn *conn);
 void aw_conn_looked_up(struct aw_conn *conn, const struct aw_found *found);
+/* One of its addresses, without the name. */
+struct aw_address aw_conn_address(
+	const struct aw_conn *conn, const unsigned char bytes[16]);
 /* Judge, and go on or refuse; again while a human is asked. */
 void aw_conn_judge(struct aw_conn *conn);
 /* It does not wait for a human any more. */

@@ -45,22 +45,30 @@ static void decide(
 
 /* --- one address --- */
 
-static struct aw_address to_address(
-	const struct aw_conn *conn, const unsigned char bytes[16], const char *host)
+struct aw_address aw_conn_address(
+	const struct aw_conn *conn, const unsigned char bytes[16])
 {
 	bool old = memcmp(bytes, mapped, sizeof(mapped)) == 0;
-	struct aw_address address = {.family = old ? AF_INET : AF_INET6,
-		.port = conn->to.port,
-		.host = host};
+	struct aw_address address = {
+		.family = old ? AF_INET : AF_INET6, .port = conn->to.port};
 
 	memcpy(address.bytes, old ? bytes + 12 : bytes, old ? 4 : 16);
+	return address;
+}
+
+static struct aw_address with_name(
+	const struct aw_conn *conn, const unsigned char bytes[16])
+{
+	struct aw_address address = aw_conn_address(conn, bytes);
+
+	address.host = conn->to.family ? NULL : conn->to.host;
 	return address;
 }
 
 /* May a name that anybody can have made lead there? */
 static bool is_rebound(const struct aw_conn *conn, const unsigned char bytes[16])
 {
-	struct aw_address bare = to_address(conn, bytes, NULL);
+	struct aw_address bare = aw_conn_address(conn, bytes);
 	struct aw_decision decision;
 
 	if (!aw_address_is_private(bytes) ||
@@ -77,8 +85,7 @@ static void judge_address(const struct aw_conn *conn, const unsigned char bytes[
 
 	*ret = (struct judgement){.known = true,
 		.decision = {AW_DENY, AW_NO_RULE},
-		.address = to_address(
-			conn, bytes, conn->to.family ? NULL : conn->to.host)};
+		.address = with_name(conn, bytes)};
 	decide(conn, &ret->address, &ret->decision);
 	if (conn->to.family)
 		aw_names_decide(watch->names, image_of(conn), conn->who.role.profiles,
@@ -93,12 +100,12 @@ static void judge_address(const struct aw_conn *conn, const unsigned char bytes[
 static void judge_name(const struct aw_conn *conn, struct judgement *ret)
 {
 	static const unsigned char none4[16] = {[10] = 0xff, [11] = 0xff}, none6[16];
-	struct aw_address address = to_address(conn, none6, conn->to.host);
+	struct aw_address address = with_name(conn, none6);
 	struct aw_decision other;
 
 	ret->known = ret->rebound = false;
 	decide(conn, &address, &other);
-	address = to_address(conn, none4, conn->to.host);
+	address = with_name(conn, none4);
 	decide(conn, &address, &ret->decision);
 	if (other.verdict < ret->decision.verdict)
 		ret->decision = other;
@@ -242,6 +249,40 @@ static bool ask(struct aw_conn *conn, struct told *t)
 
 /* --- the way of a request --- */
 
+static bool is_home(const struct aw_address *to)
+{
+	static const unsigned char home[16] = {[15] = 1};
+
+	return to->family == AF_INET ? to->bytes[0] == 127
+				     : memcmp(to->bytes, home, 16) == 0;
+}
+
+/* `limits.connections_per_minute`; what is allowed is counted. */
+static bool is_too_fast(
+	const struct aw_conn *conn, const struct judgement *j, struct told *t)
+{
+	struct aw_traffic *traffic = conn->server->watch->traffic;
+
+	if ((j->known && is_home(&j->address)) || aw_meter_connect(&traffic->meter))
+		return false;
+	t->event.verdict = AW_DENY;
+	t->event.rule = &atomic_load(&traffic->rules)->by_connections.rule;
+	t->event.rule_index = AW_NO_RULE;
+	t->event.strength = "supervisor";
+	snprintf(t->reason, sizeof(t->reason), "%s is denied by %s:%u: %s", t->place,
+		t->event.rule->file, t->event.rule->line, t->event.rule->text);
+	return true;
+}
+
+/* What is told of it when it ends. */
+static void note(struct aw_conn *conn, const struct judgement *j, const struct told *t)
+{
+	aw_connection_note(&conn->is, &conn->who, &t->event);
+	conn->judged_as = j->address;
+	conn->judged_as.host = NULL;
+	conn->asked = j->decision.verdict == AW_ASK ? j->decision.rule : AW_NO_RULE;
+}
+
 static void go_on(struct aw_conn *conn)
 {
 	aw_conn_watch(conn, &conn->client, 0);
@@ -266,11 +307,14 @@ void aw_conn_judge(struct aw_conn *conn)
 	aw_conn_leave(conn);
 	refused = j.decision.verdict == AW_ASK ? t.event.ask_denied
 					       : j.decision.verdict != AW_ALLOW;
+	refused = refused || is_too_fast(conn, &j, &t);
 	log_it(conn, &t, refused);
-	if (refused)
+	if (refused) {
 		aw_conn_refuse(conn, 403, AW_SOCKS_NOT_ALLOWED, "%s", t.reason);
-	else
-		go_on(conn);
+		return;
+	}
+	note(conn, &j, &t);
+	go_on(conn);
 }
 
 static void look_up(struct aw_conn *conn)

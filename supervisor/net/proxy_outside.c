@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proxy_outside.c - the other half of a connection, and both into the relay. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -12,8 +13,11 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/net/proxy_conn.h"
 
-/* A request of HTTP that is no tunnel: its head and its body, and no more. */
-struct body {
+/* One in the relay; freed at its end. */
+struct crossing {
+	struct aw_passage passage;		   /* first: the hooks' context */
+	bool (*may_send)(void *ctx, size_t bytes); /* the passage's */
+	/* a request of HTTP that is no tunnel: its head and its body, and no more */
 	bool bounded;
 	uint64_t left;
 };
@@ -40,20 +44,24 @@ static void drop_outside(struct aw_conn *conn)
 
 static bool may_send(void *ctx, size_t bytes)
 {
-	struct body *body = ctx;
+	struct crossing *c = ctx;
 
-	if (!body->bounded)
-		return true;
-	if (bytes > body->left)
+	if (c->bounded && bytes > c->left) {
+		c->passage.verify.how = "http";
+		snprintf(c->passage.verify.why, sizeof(c->passage.verify.why),
+			"there is more than one request on a connection to the proxy");
 		return false;
-	body->left -= bytes;
-	return true;
+	}
+	c->left -= c->bounded ? bytes : 0;
+	return c->may_send(ctx, bytes);
 }
 
 static void ended(void *ctx, const struct aw_relay_end *end)
 {
-	(void)end;
-	free(ctx);
+	struct crossing *c = ctx;
+
+	aw_passage_ended(&c->passage, end);
+	free(c);
 }
 
 static void forget(const struct aw_conn *conn, struct aw_conn_end *end)
@@ -80,27 +88,37 @@ static char *write_head(const struct aw_conn *conn, size_t *ret_len)
 static bool relay(struct aw_conn *conn, const char *head, size_t len)
 {
 	char answer[64];
-	struct body *body = calloc(1, sizeof(*body));
-	const struct aw_relay_pair pair = {.inside = conn->client.fd,
+	struct crossing *c = calloc(1, sizeof(*c));
+	struct aw_relay_pair pair = {.inside = conn->client.fd,
 		.outside = conn->outside.fd,
 		.to_inside = answer,
 		.to_inside_len = aw_conn_agree(conn, answer, sizeof(answer)),
 		.to_outside = head,
 		.to_outside_len = len,
-		.may_send = may_send,
-		.ended = ended,
-		.ctx = body};
+		.ended = ended};
 
-	if (!body)
+	if (!c)
 		return false;
-	body->bounded = is_plain(conn) && !conn->http.chunked;
-	body->left = len + conn->http.length;
+	c->bounded = is_plain(conn) && !conn->http.chunked;
+	c->left = len + conn->http.length;
+	aw_passage_begin(&c->passage, conn->server->watch->traffic, &conn->is,
+		&conn->judged_as, conn->asked, &pair);
+	c->may_send = pair.may_send;
+	pair.may_send = may_send;
+	if (is_plain(conn)) /* its name is the one that was judged */
+		pair.look = NULL;
 	forget(conn, &conn->client);
 	forget(conn, &conn->outside);
 	conn->state = AW_CONN_OVER;
-	if (aw_relay_add(conn->server->watch->relay, &pair) < 0)
-		free(body);
+	if (aw_relay_add(conn->server->relay, &pair) < 0)
+		free(c);
 	return true;
+}
+
+/* Then nothing may follow that could be another request. */
+static bool verifies(const struct aw_conn *conn)
+{
+	return atomic_load(&conn->server->watch->traffic->rules)->verify;
 }
 
 static void hand_over(struct aw_conn *conn)
@@ -108,6 +126,12 @@ static void hand_over(struct aw_conn *conn)
 	size_t len = 0;
 	AW_FREE char *head = is_plain(conn) ? write_head(conn, &len) : NULL;
 
+	if (is_plain(conn) && conn->http.chunked && verifies(conn)) {
+		drop_outside(conn);
+		aw_conn_refuse(conn, 411, AW_SOCKS_FAILED,
+			"network.verify_tls needs the length of the body in front");
+		return;
+	}
 	if ((!is_plain(conn) || len) && relay(conn, head, len))
 		return;
 	drop_outside(conn);
@@ -157,8 +181,21 @@ static void talk(struct aw_conn *conn)
 	}
 }
 
+/* Of several addresses it was this one. */
+static void note_address(struct aw_conn *conn)
+{
+	const unsigned char *bytes = conn->addresses[conn->address_next - 1];
+
+	conn->judged_as = aw_conn_address(conn, bytes);
+	conn->is.family = conn->judged_as.family;
+	inet_ntop(conn->is.family, conn->judged_as.bytes, conn->is.address,
+		sizeof(conn->is.address));
+}
+
 static void connected(struct aw_conn *conn)
 {
+	if (!conn->upstream)
+		note_address(conn);
 	if (!conn->upstream ||
 		(is_plain(conn) && has_upstream(conn, AW_UPSTREAM_HTTP))) {
 		hand_over(conn);

@@ -40,6 +40,7 @@ struct link {
 	struct aw_relay_end end;
 	uint64_t began;
 	bool queued;
+	bool pending; /* outside is not connected yet, and there is no inside */
 	struct link *next_queued; /* in the queue, or among those to adopt */
 	struct link *previous, *next;
 };
@@ -86,10 +87,14 @@ static void enqueue(struct aw_relay *relay, struct link *link)
 /* Frees it.  A descriptor may have a copy in a child about to exec: epoll is told. */
 static void finish(struct aw_relay *relay, struct link *link, bool hard, bool cut)
 {
-	epoll_ctl(relay->epoll, EPOLL_CTL_DEL, link->inside.side.fd, NULL);
-	epoll_ctl(relay->epoll, EPOLL_CTL_DEL, link->outside.side.fd, NULL);
-	close_socket(link->inside.side.fd, hard);
-	close_socket(link->outside.side.fd, hard);
+	const int fds[] = {link->inside.side.fd, link->outside.side.fd};
+
+	for (int i = 0; i < 2; i++) {
+		if (fds[i] < 0)
+			continue;
+		epoll_ctl(relay->epoll, EPOLL_CTL_DEL, fds[i], NULL);
+		close_socket(fds[i], hard);
+	}
 	aw_relay_flow_release(&link->out, &relay->pipes);
 	aw_relay_flow_release(&link->in, &relay->pipes);
 	*(link->previous ? &link->previous->next : &relay->all) = link->next;
@@ -100,6 +105,53 @@ static void finish(struct aw_relay *relay, struct link *link, bool hard, bool cu
 	if (link->pair.ended)
 		link->pair.ended(link->pair.ctx, &link->end);
 	free(link);
+}
+
+static bool watch(struct aw_relay *relay, struct half *half)
+{
+	struct epoll_event event = {
+		.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = half};
+
+	return epoll_ctl(relay->epoll, EPOLL_CTL_ADD, half->side.fd, &event) == 0;
+}
+
+/* What each end was told not to delay has been delayed enough. */
+static void prepare_socket(int fd)
+{
+	static const int on = 1;
+
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+/* Has it been connected, or not?  False: neither yet. */
+static bool has_ended(int fd, int *ret_err)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(*ret_err);
+
+	*ret_err = 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, ret_err, &len) < 0)
+		*ret_err = errno;
+	len = sizeof(peer);
+	return *ret_err || getpeername(fd, (struct sockaddr *)&peer, &len) == 0;
+}
+
+static void begin(struct aw_relay *relay, struct link *link)
+{
+	int err;
+
+	if (!has_ended(link->outside.side.fd, &err))
+		return;
+	link->pending = false;
+	link->inside.side.fd = link->pair.begin(link->pair.ctx, err);
+	if (link->inside.side.fd < 0) {
+		finish(relay, link, true, false);
+		return;
+	}
+	prepare_socket(link->inside.side.fd);
+	if (!watch(relay, &link->inside))
+		finish(relay, link, true, false);
 }
 
 static void work(struct aw_relay *relay, struct link *link)
@@ -134,16 +186,11 @@ static void work_off(struct aw_relay *relay)
 	for (; link; link = next) {
 		next = link->next_queued;
 		link->queued = false;
-		work(relay, link);
+		if (link->pending)
+			begin(relay, link);
+		else
+			work(relay, link);
 	}
-}
-
-static bool watch(struct aw_relay *relay, struct half *half)
-{
-	struct epoll_event event = {
-		.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = half};
-
-	return epoll_ctl(relay->epoll, EPOLL_CTL_ADD, half->side.fd, &event) == 0;
 }
 
 static void adopt_one(struct aw_relay *relay, struct link *link)
@@ -157,7 +204,8 @@ static void adopt_one(struct aw_relay *relay, struct link *link)
 	if (pair->may_send && link->out.len &&
 		!pair->may_send(pair->ctx, link->out.len))
 		finish(relay, link, true, true);
-	else if (!watch(relay, &link->inside) || !watch(relay, &link->outside))
+	else if ((!link->pending && !watch(relay, &link->inside)) ||
+		 !watch(relay, &link->outside))
 		finish(relay, link, true, false);
 }
 
@@ -272,15 +320,6 @@ static void wake(struct aw_relay *relay)
 		;
 }
 
-/* What each end was told not to delay has been delayed enough. */
-static void prepare_socket(int fd)
-{
-	static const int on = 1;
-
-	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-}
-
 static struct link *link_create(const struct aw_relay_pair *pair)
 {
 	struct link *link = calloc(1, sizeof(*link));
@@ -289,6 +328,7 @@ static struct link *link_create(const struct aw_relay_pair *pair)
 		return NULL;
 	link->pair = *pair;
 	link->began = now();
+	link->pending = pair->begin != NULL;
 	link->inside = (struct half){.side.fd = pair->inside, .link = link};
 	link->outside = (struct half){.side.fd = pair->outside, .link = link};
 	link->out = (struct aw_relay_flow){.from = &link->inside.side,
@@ -309,17 +349,24 @@ static struct link *link_create(const struct aw_relay_pair *pair)
 	return link;
 }
 
+static void close_both(const struct aw_relay_pair *pair)
+{
+	if (pair->inside >= 0)
+		close_socket(pair->inside, true);
+	close_socket(pair->outside, true);
+}
+
 int aw_relay_add(struct aw_relay *relay, const struct aw_relay_pair *pair)
 {
 	struct link *link = link_create(pair);
 	bool stopped;
 
 	if (!link) {
-		close_socket(pair->inside, true);
-		close_socket(pair->outside, true);
+		close_both(pair);
 		return -ENOMEM;
 	}
-	prepare_socket(pair->inside);
+	if (pair->inside >= 0)
+		prepare_socket(pair->inside);
 	prepare_socket(pair->outside);
 	pthread_mutex_lock(&relay->lock);
 	stopped = relay->stop;
@@ -329,8 +376,7 @@ int aw_relay_add(struct aw_relay *relay, const struct aw_relay_pair *pair)
 	}
 	pthread_mutex_unlock(&relay->lock);
 	if (stopped) {
-		close_socket(pair->inside, true);
-		close_socket(pair->outside, true);
+		close_both(pair);
 		free(link->out.head);
 		free(link->in.head);
 		free(link);

@@ -39,6 +39,11 @@ struct aw_relay_end {
 
 struct aw_relay_pair {
 	int inside, outside; /* connected, owned from now on; made non-blocking */
+	/*
+	 * NULL, or `outside` is still being connected, and `inside` is -1: told how
+	 * that ended (0 or an errno), it returns the other socket, or -1: it is over.
+	 */
+	int (*begin)(void *ctx, int err);
 	/* sent first, to inside or to outside; copied; NULL without */
 	const void *to_inside, *to_outside;
 	size_t to_inside_len, to_outside_len;

@@ -50,6 +50,22 @@ def socks(place):
     return everything(s).decode().splitlines()[-1]
 
 
+def open(place):
+    """A connection alone."""
+    name, port = place.split(":")
+    s = dial()
+    s.sendall(b"\5\1\0")
+    s.recv(2)
+    s.sendall(b"\5\1\0\3%c%s" % (len(name), name.encode()) + struct.pack(">H", int(port)))
+    return "socks %d" % s.recv(10)[1]
+
+
+def post(size):
+    s = dial()
+    s.sendall(b"POST http://api.test:8080/ HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % int(size) + b"x" * int(size))
+    return everything(s).replace(b" reset", b"").decode().strip().split("\n")[-1] or "closed"
+
+
 def raw(text):
     s = dial()
     s.sendall(text.encode().decode("unicode_escape").encode("latin-1"))

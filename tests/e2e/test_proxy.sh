@@ -101,6 +101,29 @@ if have curl; then
 		head -c 100000 /dev/zero | curl -sT - http://api.test:8080/' | sed 's/.*, //' | paste -sd'|')"
 fi
 
+# Limits, a look at names, and a human's word hold here, too.
+for engine in hybrid preload; do
+	policy '"api.test:8080"' 'verify_tls: true'
+	printf 'limits: {connections_per_minute: 3, bytes_out: 3000}\n' >>"$tmp/policy.yaml"
+	like "^$hello\\|.*reset\\|socks 0\\|403 api.test:8080 is denied by .*: limits.connections_per_minute: 3? ?[a-z]*told$" \
+		"$engine: names in a tunnel are looked at, connections are counted" \
+		"$(ask url=api.test:8080/ tunnel=api.test:8080 open=api.test:8080 url=api.test:8080/)"
+	ok "$engine: what was sent and why it was cut is in the log" jq -es 'any(.[]; .event == "connection" and .host == "api.test" and
+		.bytes_in > 100 and .port == 8080) and any(.[]; .call == "http" and .host == "inside" and .verdict == "deny")' "$log"
+	is "hello from api.test:8080, 1000 bytes|closed" "$engine: so are bytes" "$(ask post=1000 post=2500)"
+done
+engine=hybrid
+policy '' 'ask: ["api.test:8080"]'
+asks() { "$AGENTWATCH" approve --json | jq -r 'select(.session == "asks") | .question' | grep -qx "$1"; }
+"$AGENTWATCH" run --quiet --runner exec --policy "$tmp/policy.yaml" --session asks -- "$python" "$here/proxy_client.py" url=api.test:8080/ socks=api.test:8080 >"$tmp/asked" &
+session=$!
+wait_for 10 asks 1
+"$AGENTWATCH" approve asks/1 --once >/dev/null 2>&1
+wait_for 10 asks 2
+"$AGENTWATCH" approve asks/2 --deny >/dev/null 2>&1
+wait $session
+is "$hello|socks 2" 'a human is asked, each time' "$(paste -sd'|' <"$tmp/asked")"
+
 if have git; then
 	git init -q "$tmp/work" && git -C "$tmp/work" -c user.name=a -c user.email=a@b commit -q --allow-empty -m first
 	git clone -q --bare "$tmp/work" "$tmp/repo.git" && git -C "$tmp/repo.git" update-server-info

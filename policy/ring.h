@@ -42,6 +42,9 @@ struct aw_ring {
 	_Atomic uint32_t closed;  /* 1: its process is gone, nobody reads it any more */
 	_Atomic uint32_t waiters; /* futex: writers wait here for room */
 	uint32_t profiles; /* hello: those that its process is in; policy/image.h */
+	/* 1: a writer has waited in vain, so others need not; the reader takes it back
+	 */
+	_Atomic uint32_t stuck;
 	/* programs of our architecture, as the writers know them; children share it */
 	_Atomic uint64_t native[AW_RING_NATIVE];
 	_Atomic uint64_t head __attribute__((aligned(64)));
@@ -60,7 +63,13 @@ enum aw_record_state {
 /* bits of aw_record.flags */
 enum {
 	AW_REC_REFUSED = 1, /* the shim refused it: the verdict was carried out */
+	AW_REC_ANSWER = 2,  /* no call: what a look-up of the name in raw gave; path
+			       holds addresses of AW_RING_ANSWER bytes */
 };
+
+/* One address that a name has, IPv4 in its IPv6 clothing. */
+#define AW_RING_ANSWER 16
+#define AW_RING_ANSWERS 64 /* of one look-up, at most */
 
 struct aw_record {
 	_Atomic uint64_t word; /* position:32 | length/8:16 | errno:12 | state:4 */

@@ -204,10 +204,13 @@ static void *serve(void *arg)
 		int n = epoll_wait(
 			server->epoll, events, 64, server->all ? TICK_MS : -1);
 
+		unsigned door = aw_readers_enter(&server->watch->readers);
+
 		for (int i = 0; i < n; i++)
 			on_event(server, &events[i]);
 		fetch_addresses(server);
 		sweep(server);
+		aw_readers_leave(&server->watch->readers, door);
 		if (full != (server->count >= CONNECTIONS_MOST))
 			listen_for_more(server, full);
 		full = server->count >= CONNECTIONS_MOST;

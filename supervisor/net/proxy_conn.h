@@ -110,6 +110,20 @@ void aw_conn_bad(struct aw_conn *conn, int status, enum aw_socks_reply reply,
 /* The answer to a request that has come about, into to; its length. */
 size_t aw_conn_agree(const struct aw_conn *conn, char *to, size_t size);
 
+/* proxy_verdict.c */
+struct aw_conn_verdict {
+	struct aw_decision decision;
+	struct aw_address address; /* its host points into the connection */
+	bool known;   /* address is filled in; else the name alone was judged */
+	bool rebound; /* a public name that leads to a private address */
+};
+
+/* Of the name alone: the milder one of what it could be in either family. */
+void aw_conn_judge_name(const struct aw_conn *conn, struct aw_conn_verdict *ret);
+
+/* The mildest of all addresses comes out; only those that have it are kept. */
+void aw_conn_judge_all(struct aw_conn *conn, struct aw_conn_verdict *ret);
+
 /* proxy_judge.c */
 /* A whole request: who, whether, by what way. */
 void aw_conn_begin(struct aw_conn *conn);

@@ -14,127 +14,13 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "policy/profile.h"
 #include "supervisor/net/client.h"
-#include "supervisor/net/private.h"
 #include "supervisor/net/proxy_conn.h"
 
 /* Numbers of ours among those of calls that wait for a human. */
 #define COOKIE(conn) (1ull << 63 | (conn)->id)
 
 static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-struct judgement {
-	struct aw_decision decision;
-	struct aw_address address;
-	bool known;   /* address is filled in; else the name alone was judged */
-	bool rebound; /* a public name that leads to a private address */
-};
-
-static const struct aw_image *image_of(const struct aw_conn *conn)
-{
-	return atomic_load(&conn->server->watch->image);
-}
-
-static void decide(
-	const struct aw_conn *conn, struct aw_address *address, struct aw_decision *ret)
-{
-	aw_image_decide_address_in(
-		image_of(conn), conn->who.role.profiles, AW_CONNECT, address, ret);
-}
-
-/* --- one address --- */
-
-struct aw_address aw_conn_address(
-	const struct aw_conn *conn, const unsigned char bytes[16])
-{
-	bool old = memcmp(bytes, mapped, sizeof(mapped)) == 0;
-	struct aw_address address = {
-		.family = old ? AF_INET : AF_INET6, .port = conn->to.port};
-
-	memcpy(address.bytes, old ? bytes + 12 : bytes, old ? 4 : 16);
-	return address;
-}
-
-static struct aw_address with_name(
-	const struct aw_conn *conn, const unsigned char bytes[16])
-{
-	struct aw_address address = aw_conn_address(conn, bytes);
-
-	address.host = conn->to.family ? NULL : conn->to.host;
-	return address;
-}
-
-/* May a name that anybody can have made lead there? */
-static bool is_rebound(const struct aw_conn *conn, const unsigned char bytes[16])
-{
-	struct aw_address bare = aw_conn_address(conn, bytes);
-	struct aw_decision decision;
-
-	if (!aw_address_is_private(bytes) ||
-		!aw_name_is_public(conn->to.host, conn->server->network))
-		return false;
-	decide(conn, &bare, &decision);
-	return decision.verdict != AW_ALLOW;
-}
-
-static void judge_address(const struct aw_conn *conn, const unsigned char bytes[16],
-	struct judgement *ret)
-{
-	const struct aw_watch *watch = conn->server->watch;
-
-	*ret = (struct judgement){.known = true,
-		.decision = {AW_DENY, AW_NO_RULE},
-		.address = with_name(conn, bytes)};
-	decide(conn, &ret->address, &ret->decision);
-	if (conn->to.family)
-		aw_names_decide(watch->names, image_of(conn), conn->who.role.profiles,
-			AW_CONNECT, false, &ret->address, &ret->decision);
-	else if (ret->decision.verdict != AW_DENY && is_rebound(conn, bytes)) {
-		ret->decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
-		ret->rebound = true;
-	}
-}
-
-/* The milder one of what it could be in either family. */
-static void judge_name(const struct aw_conn *conn, struct judgement *ret)
-{
-	static const unsigned char none4[16] = {[10] = 0xff, [11] = 0xff}, none6[16];
-	struct aw_address address = with_name(conn, none6);
-	struct aw_decision other;
-
-	ret->known = ret->rebound = false;
-	decide(conn, &address, &other);
-	address = with_name(conn, none4);
-	decide(conn, &address, &ret->decision);
-	if (other.verdict < ret->decision.verdict)
-		ret->decision = other;
-	ret->address = address;
-}
-
-/* The mildest of all addresses comes out; only those that have it are kept. */
-static void judge_all(struct aw_conn *conn, struct judgement *ret)
-{
-	size_t kept = 0;
-
-	if (!conn->address_count) {
-		judge_name(conn, ret);
-		return;
-	}
-	for (size_t i = 0; i < conn->address_count; i++) {
-		struct judgement one;
-
-		judge_address(conn, conn->addresses[i], &one);
-		if (i && one.decision.verdict > ret->decision.verdict)
-			continue;
-		if (!i || one.decision.verdict < ret->decision.verdict) {
-			kept = 0;
-			*ret = one;
-		}
-		memmove(conn->addresses[kept++], conn->addresses[i], 16);
-	}
-	conn->address_count = kept;
-}
 
 /* --- what the log and the client are told --- */
 
@@ -145,7 +31,7 @@ struct told {
 	char reason[AW_CONN_REASON], extra[256];
 };
 
-static void tell_why(const struct judgement *j, struct told *t)
+static void tell_why(const struct aw_conn_verdict *j, struct told *t)
 {
 	const struct aw_rule *rule = t->event.rule;
 
@@ -170,7 +56,7 @@ static void tell_why(const struct judgement *j, struct told *t)
 }
 
 static void prepare_event(
-	const struct aw_conn *conn, const struct judgement *j, struct told *t)
+	const struct aw_conn *conn, const struct aw_conn_verdict *j, struct told *t)
 {
 	struct aw_watch *watch = conn->server->watch;
 	struct aw_event *event = &t->event;
@@ -259,7 +145,7 @@ static bool is_home(const struct aw_address *to)
 
 /* `limits.connections_per_minute`; what is allowed is counted. */
 static bool is_too_fast(
-	const struct aw_conn *conn, const struct judgement *j, struct told *t)
+	const struct aw_conn *conn, const struct aw_conn_verdict *j, struct told *t)
 {
 	struct aw_traffic *traffic = conn->server->watch->traffic;
 
@@ -275,7 +161,8 @@ static bool is_too_fast(
 }
 
 /* What is told of it when it ends. */
-static void note(struct aw_conn *conn, const struct judgement *j, const struct told *t)
+static void note(
+	struct aw_conn *conn, const struct aw_conn_verdict *j, const struct told *t)
 {
 	aw_connection_note(&conn->is, &conn->who, &t->event);
 	conn->judged_as = j->address;
@@ -293,14 +180,14 @@ static void go_on(struct aw_conn *conn)
 
 void aw_conn_judge(struct aw_conn *conn)
 {
-	struct judgement j;
+	struct aw_conn_verdict j;
 	struct told t;
 	bool refused;
 
 	if (conn->question && aw_questions_state(conn->server->watch->questions,
 				      conn->question) == AW_ANSWER_OPEN)
 		return;
-	judge_all(conn, &j);
+	aw_conn_judge_all(conn, &j);
 	prepare_event(conn, &j, &t);
 	if (j.decision.verdict == AW_ASK && !ask(conn, &t))
 		return;
@@ -319,10 +206,10 @@ void aw_conn_judge(struct aw_conn *conn)
 
 static void look_up(struct aw_conn *conn)
 {
-	struct judgement j;
+	struct aw_conn_verdict j;
 	struct told t;
 
-	judge_name(conn, &j);
+	aw_conn_judge_name(conn, &j);
 	if (j.decision.verdict == AW_DENY || j.decision.verdict == AW_HIDE) {
 		prepare_event(conn, &j, &t);
 		log_it(conn, &t, true);

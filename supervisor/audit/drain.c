@@ -172,6 +172,7 @@ static void make_room(struct aw_reader *reader)
 
 	if (!atomic_exchange(&ring->waiters, 0))
 		return;
+	atomic_store(&ring->stuck, 0);
 	syscall(SYS_futex, &ring->waiters, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 	if (reader->size < AW_RING_BIG)
 		atomic_store(&ring->retired, 1);
@@ -282,8 +283,11 @@ static void *run(void *arg)
 
 	prctl(PR_SET_NAME, "aw-drain");
 	while (!atomic_load(&drain->finish)) {
+		unsigned door = aw_readers_enter(&drain->watch->readers);
+
 		us = pass(drain) ? SLEEP_LEAST_US : us * 2;
 		doze(drain, us > SLEEP_MOST_US ? (us = SLEEP_MOST_US) : us);
+		aw_readers_leave(&drain->watch->readers, door);
 	}
 	return NULL;
 }

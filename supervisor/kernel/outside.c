@@ -71,7 +71,7 @@ int aw_outside_make(struct aw_swap *swap, enum aw_route route)
 		fd = socket(domain, type | SOCK_CLOEXEC, protocol);
 	if (fd < 0)
 		return route == AW_ROUTE_INSIDE ? -fd : errno;
-	aw_outside_copy_options(swap->old, fd);
+	aw_outside_copy_options(inner, swap->old, fd);
 	fcntl(fd, F_SETFL, fcntl(swap->old, F_GETFL) & O_NONBLOCK);
 	swap->fd = fd;
 	return 0;
@@ -157,6 +157,9 @@ bool aw_outside_has_port(int fd)
 	union aw_any_address any;
 	socklen_t len = sizeof(any.storage);
 
+	/* a stream without a connection may tell the port of its last one */
+	if (number_of(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM)
+		return false;
 	memset(&any, 0, sizeof(any));
 	if (getsockname(fd, (struct sockaddr *)&any, &len) < 0)
 		return false;

@@ -190,7 +190,7 @@ static void read_usual(struct aw_inner *inner, struct kind *kind)
 /* The kind that a socket is of; NULL: out of memory. */
 static const struct kind *kind_of(struct aw_inner *inner, int fd)
 {
-	struct kind wanted = {.inside = aw_inner_has(inner, fd),
+	struct kind wanted = {.inside = inner && aw_inner_has(inner, fd),
 		.domain = number_of(fd, SO_DOMAIN),
 		.type = number_of(fd, SO_TYPE),
 		.protocol = number_of(fd, SO_PROTOCOL)};

@@ -25,6 +25,7 @@
 #include "supervisor/kernel/notify.h"
 #include "supervisor/mcp.h"
 #include "supervisor/net/inner.h"
+#include "supervisor/net/traffic.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
@@ -118,6 +119,8 @@ static int reload(struct service *s, char *text, size_t size)
 	}
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
 		aw_say("reload: %s", err.text); /* names that it adds are not known */
+	if (aw_traffic_reload(s->watch.traffic, &policy, &err) < 0)
+		aw_say("reload: %s", err.text); /* the old limits stay */
 	old = atomic_load(&s->watch.shared);
 	atomic_store(&s->watch.image, policy.image);
 	atomic_store(&s->watch.shared, fresh);
@@ -458,13 +461,23 @@ static void serve_until(void *service, int socket)
 static int enter_network(struct service *s, struct aw_error *err)
 {
 	const struct aw_run *run = s->run;
-	bool needed = run->plan.network != AW_PLAN_NET_NONE;
+	bool needed =
+		run->plan.network != AW_PLAN_NET_NONE || run->offers.forwards.count > 0;
 
 	if (!s->watch.own_network || !s->watch.holds)
 		return 0;
 	if (aw_inner_start(s->command, &s->watch.inner, err) == 0)
 		return 0;
 	return needed ? aw_while(err, "nothing was started") : 0;
+}
+
+static void say_offer(void *ctx, const char *sentence)
+{
+	struct service *s = ctx;
+
+	aw_service_say_policy(&s->watch, s->run, sentence);
+	if (!s->run->options.quiet)
+		aw_say("%s", sentence);
 }
 
 /* Threads first, then the command: its very first call already waits for an answer. */
@@ -492,11 +505,17 @@ static int start(struct service *s, struct aw_error *err)
 	s->watch.no_new_privs = launched.no_new_privs;
 	if (enter_network(s, err) < 0)
 		return AW_RUN_FAILED;
+	if ((s->watch.holds || s->run->offers.proxy_port) &&
+		aw_traffic_create(&s->watch, &s->run->policy, &s->watch.traffic, err) <
+			0)
+		return AW_RUN_FAILED;
 	aw_service_say_start(&s->watch, s->run, s->command);
 	if (launched.listener >= 0 &&
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
 		return AW_RUN_FAILED;
 	if (aw_drain_start(&s->watch, &s->drain, err) < 0)
+		return AW_RUN_FAILED;
+	if (aw_offers_start(&s->run->offers, &s->watch, say_offer, s, err) < 0)
 		return AW_RUN_FAILED;
 	tell(s, AW_NEWS_STARTED, s->command, launched.listener);
 	failed = aw_launch_go(s->run, &launched, serve_until, s, err);
@@ -516,6 +535,8 @@ static void finish(struct service *s)
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
+	aw_offers_stop(&s->run->offers);
+	aw_traffic_free(s->watch.traffic);
 	aw_late_free(s->watch.unnamed);
 	aw_inner_stop(s->watch.inner);
 	aw_names_free(s->watch.names);

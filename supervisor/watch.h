@@ -50,6 +50,7 @@ struct aw_watch {
 	struct aw_names *names;		/* of the allow rules; NULL without a policy */
 	struct aw_late *unnamed;	/* audit with the shim; else NULL */
 	struct aw_mcp *mcp;		/* which programs are MCP servers; or NULL */
+	struct aw_traffic *traffic;	/* to outside; enforce with hands, or NULL */
 	struct aw_inner *inner;		/* sockets of the wall's network; NULL: none */
 	int listener;			/* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */

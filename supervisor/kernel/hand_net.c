@@ -18,6 +18,7 @@
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/hand_relay.h"
 #include "supervisor/kernel/option.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
@@ -306,7 +307,8 @@ static void to_address(struct aw_notified *call)
 	if (aw_hand_may_address(call, &address)) {
 		if (call->row->effect == AW_FX_BIND)
 			bind_it(call, &fd, &address);
-		else
+		else if (aw_relay_may_begin(call, fd, &address) &&
+			 !aw_relay_connect(call, &fd, &address))
 			aw_hand_connect(call, &fd, &address);
 	}
 	aw_place_release(&address.place);

@@ -54,6 +54,9 @@ for combination in exec/hybrid exec/kernel exec/preload landlock/hybrid bwrap/hy
 done
 
 runner=exec engine=hybrid
+ask url=api.test:8080/ url=two.test:8080/ socks=two.test:9 >/dev/null
+is 'api.test:8080|two.test:8080|two.test:9' 'a policy can be made of what was asked for' \
+	"$("$AGENTWATCH" policy from-log "$log" 2>/dev/null | grep -o '"[a-z]*.test:[0-9]*"' | tr -d '"' | sort | paste -sd'|')"
 is "403 other.test:9 is denied by $tmp/policy.yaml:8: other.test:9 told" 'a refusal names its rule' "$(ask url=other.test:9/)"
 like '^HTTP/1.1 200 Connection established  ?HTTP/1.1 200 OK .*hello from inside' 'CONNECT is a tunnel' "$(ask tunnel=api.test:8080)"
 is 'HTTP/1.1 502 Bad Gateway|socks 5' 'a server that is not there is told' \

@@ -120,6 +120,23 @@ static int looks_like_version(struct span version)
 	return memcmp(version.bytes, text, len) == 0 ? 1 : -1;
 }
 
+/* Does it begin as one of these, as far as it is there? */
+static bool begins_as_usual(struct span text)
+{
+	static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "DELETE",
+		"OPTIONS", "TRACE", "PATCH", "CONNECT", "PROPFIND", "PROPPATCH",
+		"MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH"};
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
+		size_t len = strlen(methods[i]);
+
+		if (memcmp(text.bytes, methods[i], text.len < len ? text.len : len) ==
+			0)
+			return true;
+	}
+	return false;
+}
+
 /* "METHOD TARGET HTTP/1.x", before the line is whole, too. */
 static int looks_like_request(struct span text)
 {
@@ -298,7 +315,10 @@ static enum aw_http_said at_head(struct aw_http_stream *stream, struct span text
 		ret->len = 2; /* an empty line in front, RFC 9112, 2.2 */
 		return text.len < 2 ? AW_HTTP_MORE : AW_HTTP_PASSES;
 	}
-	request = looks_like_request(text);
+	request =
+		stream->usual && stream->next == AW_HTTP_FIRST && !begins_as_usual(text)
+			? -1
+			: looks_like_request(text);
 	if (request < 0)
 		return at_other(stream, text, ret);
 	end = memmem(text.bytes, text.len, "\r\n\r\n", 4);

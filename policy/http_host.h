@@ -28,6 +28,11 @@ struct aw_http_stream {
 		AW_HTTP_AT_TRAILER,
 	} at;
 	uint64_t left; /* of the body or chunk */
+	/*
+	 * Set at the start: what begins as none of the usual methods does is another
+	 * protocol, so that one of few letters is not waited for.
+	 */
+	bool usual;
 	enum {
 		AW_HTTP_FIRST,
 		AW_HTTP_BOUND,	  /* only another request may follow */

@@ -61,6 +61,7 @@ struct aw_passage {
 	struct aw_connection is;
 	struct aw_verify verify;
 	bool too_much; /* limits.bytes_out was met */
+	bool told;     /* the log knows why it was cut */
 };
 
 /*

@@ -17,18 +17,21 @@ void aw_verify_init(struct aw_verify *verify,
 	verify->image = image;
 	verify->profiles = profiles;
 	verify->rule = asked;
+	verify->asked = atomic_load(image);
 	verify->to = *to;
 	verify->to.host = NULL;
 	verify->port = to->port;
+	verify->decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 
 static bool admits(struct aw_verify *v, const struct aw_address *to)
 {
-	aw_image_decide_address_in(
-		atomic_load(v->image), v->profiles, AW_CONNECT, to, &v->decision);
+	const struct aw_image *image = atomic_load(v->image);
+
+	aw_image_decide_address_in(image, v->profiles, AW_CONNECT, to, &v->decision);
 	return v->decision.verdict == AW_ALLOW ||
 	       (v->decision.verdict == AW_ASK && v->decision.rule != AW_NO_RULE &&
-		       v->decision.rule == v->rule);
+		       v->decision.rule == v->rule && image == v->asked);
 }
 
 bool aw_verify_nameless(struct aw_verify *v)
@@ -40,6 +43,8 @@ bool aw_verify_nameless(struct aw_verify *v)
 static enum aw_relay_look cut(struct aw_verify *v, const char *how, const char *why)
 {
 	v->how = how;
+	if (v->decision.verdict == AW_ALLOW) /* that was about something before */
+		v->decision.rule = AW_NO_RULE;
 	snprintf(v->why, sizeof(v->why), "%s", why);
 	return AW_RELAY_CUT;
 }
@@ -51,8 +56,7 @@ static enum aw_relay_look nameless(
 
 	if (aw_verify_nameless(v))
 		return AW_RELAY_PASS;
-	snprintf(why, sizeof(why),
-		"%s, and no rule allows the address itself", what);
+	snprintf(why, sizeof(why), "%s, and no rule allows the address itself", what);
 	return cut(v, how, why);
 }
 
@@ -190,6 +194,9 @@ enum aw_relay_look aw_verify_look(
 	bool other = v->http;
 
 	*ret_on = 0;
+	if (!v->begun)
+		v->stream.usual = admits(v, &v->to);
+	v->begun = true;
 	if (!other) {
 		look = look_at_tls(v, bytes, len, &other);
 		if (!other)

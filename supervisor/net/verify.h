@@ -19,7 +19,8 @@
 struct aw_verify {
 	const struct aw_image *const _Atomic *image; /* borrowed: that of the moment */
 	uint32_t profiles, rule;
-	struct aw_address to; /* where it leads; without a name */
+	const struct aw_image *asked; /* the image that rule is of; not followed */
+	struct aw_address to;	      /* where it leads; without a name */
 	bool begun, http;
 	uint16_t port; /* of what is spoken to: to's, or that of a CONNECT */
 	bool beyond;   /* a CONNECT went through */
@@ -32,7 +33,8 @@ struct aw_verify {
 };
 
 /*
- * to->host is left out.  asked: the rule that a human was asked because of, and said
+ * image is followed inside of these functions alone: watch->readers.  to->host is left
+ * out.  asked: the rule that a human was asked because of, and said
  * yes; or AW_NO_RULE.
  */
 void aw_verify_init(struct aw_verify *verify,

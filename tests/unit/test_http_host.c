@@ -194,6 +194,25 @@ static void long_ones_are_refused(void)
 	free(text);
 }
 
+static void few_letters_are_not_waited_for(void)
+{
+	static const struct {
+		const char *text;
+		enum aw_http_said said;
+	} usual[] = {{"x", AW_HTTP_OTHER}, {"PING", AW_HTTP_OTHER}, {"G", AW_HTTP_MORE},
+		{"GET / HTTP/1.", AW_HTTP_MORE}, {"GETX / HTTP/1.1", AW_HTTP_MORE},
+		{"POST\r", AW_HTTP_OTHER}, {"get /", AW_HTTP_OTHER}};
+	struct aw_http_asks asks;
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
+		struct aw_http_stream stream = {.usual = true};
+
+		ok(aw_http_stream_next(&stream, usual[i].text, strlen(usual[i].text),
+			   80, &asks) == usual[i].said,
+			"of the usual ones case %zu", i);
+	}
+}
+
 int main(void)
 {
 	static const char nul[] = GET "Host: a\0.b\r\n\r\n";
@@ -202,5 +221,6 @@ int main(void)
 		check_one(cases[i].text, strlen(cases[i].text), cases[i].read);
 	check_one(nul, sizeof(nul) - 1, "BROKEN ");
 	long_ones_are_refused();
+	few_letters_are_not_waited_for();
 	return done();
 }

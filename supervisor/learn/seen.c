@@ -137,9 +137,6 @@ static void read_address(cJSON *const fields[FIELDS], struct aw_seen *seen)
 
 	to->family = read_family(word_of(fields[FAMILY]));
 	to->host = host && *host ? host : NULL;
-	/* the proxy was asked for a name, and it was not looked up */
-	if (!to->family && to->host && strcmp(seen->call, "proxy") == 0)
-		to->family = AF_INET;
 	if (port && cJSON_IsNumber(port) && port->valueint >= 0 &&
 		port->valueint <= UINT16_MAX)
 		to->port = (uint16_t)port->valueint;
@@ -148,6 +145,10 @@ static void read_address(cJSON *const fields[FIELDS], struct aw_seen *seen)
 		to->path_len = len;
 	} else if (to->family == AF_INET || to->family == AF_INET6) {
 		inet_pton(to->family, text, to->bytes);
+	} else if (!to->family && to->host && strcmp(seen->call, "proxy") == 0) {
+		/* asked for by name, and not looked up: at an address of nobody */
+		to->family = AF_INET;
+		memset(to->bytes, 0xff, 4);
 	}
 }
 

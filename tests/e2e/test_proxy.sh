@@ -85,7 +85,7 @@ is '403 rebound.example:8080 leads to the private address 10.9.9.9, and neither 
 is 'hello from api.example:8080, 0 bytes' 'names are names, however they are written' "$(ask url=Api.Example:8080/)"
 policy '"rebound.example"' 'private_names: ["*.example"]'
 like '^50[24] ' 'unless the policy says that it may' "$(timeout 5 true; ask url=rebound.example:8080/)"
-policy '"silent.example:80", "api.test:8080"'
+policy '"silent.example:80", "api.test:8080", "localhost"'
 is "socks 2|$hello" 'what no rule has is refused while others wait' "$(run -- sh -c '"$0" "$1" socks=silent.example:80 >"$2" &
 	until grep -q silent "$3"; do sleep 0.02; done; "$0" "$1" socks=secret.two.test:80 url=api.test:8080/; kill $!' \
 	"$python" "$here/proxy_client.py" "$tmp/slow" "$tmp/outside.log" | paste -sd'|')"
@@ -159,7 +159,7 @@ like '^(Permission|URLError|Connection)' 'a rule against its address stands' "$(
 for wall in exec bwrap; do
 	runner=$wall
 	run -- true >/dev/null 2>&1 || continue
-	policy '"api.test:8080", "far.example"'
+	policy '"api.test:8080", "far.example", "localhost"'
 	: >"$tmp/outside.log"
 	export HTTPS_PROXY=http://user:p%40ss@192.0.2.20:3128 http_proxy=http://user:p%40ss@192.0.2.20:3128
 	like '^HTTP/1.1 200 Connection established  HTTP/1.1 200 OK.*hello' "$wall: a tunnel through the proxy upstream" "$(ask tunnel=api.test:8080)"

@@ -155,6 +155,11 @@ like '^HTTP/1.1 403 ' 'it is no way to itself' "$(run -- sh -c '"$0" "$1" "raw=C
 policy '"api.test:8080"' 'deny: ["127.0.0.0/8"]'
 like '^(Permission|URLError|Connection)' 'a rule against its address stands' "$(ask url=api.test:8080/)"
 
+policy '"api.test:8080"'
+sed -i 's/mode: enforce/mode: audit/' "$tmp/policy.yaml"
+like '^agentwatch: network.proxy has no effect in mode audit[^|]*\|no$' 'mode audit leaves the environment alone' \
+	"$("$AGENTWATCH" run --runner exec --policy "$tmp/policy.yaml" -- sh -c 'echo "${HTTP_PROXY-no}"' 2>&1 | grep -v 'would' | paste -sd'|')"
+
 # The user's own proxy behind it.
 for wall in exec bwrap; do
 	runner=$wall

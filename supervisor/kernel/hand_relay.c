@@ -71,8 +71,11 @@ bool aw_relay_is_outside(
 	plain_address(&address->any, &to);
 	if (to.family != AF_INET && to.family != AF_INET6)
 		return false;
-	return call->watch->inner ? address->route == AW_ROUTE_OUTSIDE
-				  : !is_loopback(&to);
+	if (call->watch->inner)
+		return address->route == AW_ROUTE_OUTSIDE;
+	return (address->route == AW_ROUTE_AS_IT_IS ||
+		       address->route == AW_ROUTE_OUTSIDE) &&
+	       !is_loopback(&to);
 }
 
 /* --- may it begin? --- */
@@ -337,9 +340,10 @@ bool aw_relay_connect(
 		return false;
 	c = crossing_create(call, address);
 	err = c ? make_outside(call->watch->inner, *fd, address->domain, c) : ENOMEM;
-	/* it may have been outside before */
-	if (!err && call->watch->inner)
-		err = aw_outside_change(call, fd, AW_ROUTE_INSIDE);
+	/* it may have been elsewhere before */
+	if (!err)
+		err = aw_outside_change(call, fd,
+			call->watch->inner ? AW_ROUTE_INSIDE : AW_ROUTE_OUTSIDE);
 	if (err) {
 		if (c)
 			crossing_free(c);

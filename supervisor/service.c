@@ -410,7 +410,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	/* in enforce names come from the name service; in the order of calls nothing is
 	 * late */
 	if (!w->enforce && !w->ask && run->engine != AW_KERNEL &&
-		!(w->unnamed = aw_late_new()))
+		!(w->unnamed = aw_late_new(&w->readers)))
 		return aw_fail(err, ENOMEM, "starting the supervisor");
 	w->mcp = aw_mcp_create(
 		run->layers.variables.workspace, run->layers.variables.home);

@@ -124,7 +124,7 @@ static int dir_of(const struct aw_notified *call, int8_t column)
 }
 
 /*
- * Give the shim its ring and, inside the ring's header, the session's descriptor.  Where
+ * Give the shim its ring and, inside the ring's header, the session's descriptor. Where
  * only that one could be had, it is what the open returns: the shim finds that it is no
  * ring and closes it, so that no descriptor stays in a process that has none to spare.
  */

@@ -238,7 +238,8 @@ __attribute__((noinline)) static void decide_internet(const struct aw_image *ima
 
 	aw_matches_reset(&m, w);
 	look_up_internet(&q, address);
-	if (action != AW_BIND && leads_home(address, &home))
+	/* a name alone has no address here; that is not this one */
+	if (action != AW_BIND && !address->host && leads_home(address, &home))
 		look_up_internet(&q, &home);
 	judge(image, w, action, &m, ret);
 }

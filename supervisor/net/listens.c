@@ -6,10 +6,14 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/cleanup.h"
+/* One question at a time, over a socket that stays. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct aw_inner *asked_of;
+static int channel = -1;
 
 struct question {
 	struct nlmsghdr header;
@@ -74,13 +78,22 @@ bool aw_inner_listens(
 			.sdiag_protocol = (unsigned char)protocol,
 			.idiag_states = ~0U}};
 	union aw_any_address to = named(at);
-	AW_CLOSE int fd = -1;
+	bool nobody;
 
 	if (protocol == IPPROTO_MPTCP) /* listens as TCP, too */
 		question.about.sdiag_protocol = IPPROTO_TCP;
 	else if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
 		return true;
-	fd = aw_inner_socket(inner, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, NULL, 0);
 	set_ends(&question.about.id, &to);
-	return fd < 0 || ask(fd, &question) != ENOENT;
+	pthread_mutex_lock(&lock);
+	if (asked_of != inner) {
+		if (channel >= 0)
+			close(channel);
+		channel = aw_inner_socket(
+			inner, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, NULL, 0);
+		asked_of = inner;
+	}
+	nobody = channel >= 0 && ask(channel, &question) == ENOENT;
+	pthread_mutex_unlock(&lock);
+	return !nobody;
 }

@@ -262,7 +262,7 @@ void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *
 	struct aw_rule ignored;
 
 	if (aw_subject_is_unknown(subject, image, &ignored))
-		address.host = NULL;
+		address.host = ""; /* a name still, and of no rule */
 	if (address.family)
 		aw_image_decide_address_in(
 			image, profiles, subject->action, &address, ret);

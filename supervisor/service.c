@@ -25,6 +25,7 @@
 #include "supervisor/kernel/notify.h"
 #include "supervisor/mcp.h"
 #include "supervisor/net/inner.h"
+#include "supervisor/net/name_service.h"
 #include "supervisor/net/traffic.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
@@ -65,6 +66,9 @@ static uint64_t now_ms(void)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
+
+static int answer_names(
+	struct service *s, const struct aw_policy *policy, struct aw_error *err);
 
 static void tell(struct service *s, int kind, int value, int fd)
 {
@@ -119,6 +123,9 @@ static int reload(struct service *s, char *text, size_t size)
 	}
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
 		aw_say("reload: %s", err.text); /* names that it adds are not known */
+	if (answer_names(s, &policy, &err) < 0)
+		aw_say("reload: %s",
+			err.text); /* so names that it denies are reached */
 	if (aw_traffic_reload(s->watch.traffic, &policy, &err) < 0)
 		aw_say("reload: %s", err.text); /* the old limits stay */
 	old = atomic_load(&s->watch.shared);
@@ -403,7 +410,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	/* in enforce names come from the name service; in the order of calls nothing is
 	 * late */
 	if (!w->enforce && !w->ask && run->engine != AW_KERNEL &&
-		!(w->unnamed = aw_late_new()))
+		!(w->unnamed = aw_late_new(&w->readers)))
 		return aw_fail(err, ENOMEM, "starting the supervisor");
 	w->mcp = aw_mcp_create(
 		run->layers.variables.workspace, run->layers.variables.home);
@@ -419,7 +426,8 @@ static int set_up_loop(struct service *s, struct aw_error *err)
 	sigset_t set;
 
 	sigfillset(&set);
-	sigdelset(&set, SIGUSR2); /* ends the notification threads' waiting */
+	if (s->run->engine != AW_PRELOAD)
+		sigdelset(&set, SIGUSR2); /* ends the notification threads' waiting */
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
@@ -461,13 +469,40 @@ static void serve_until(void *service, int socket)
 static int enter_network(struct service *s, struct aw_error *err)
 {
 	const struct aw_run *run = s->run;
-	bool needed = run->plan.network != AW_PLAN_NET_NONE;
+	bool needed =
+		run->plan.network != AW_PLAN_NET_NONE || run->offers.forwards.count > 0;
 
 	if (!s->watch.own_network || !s->watch.holds)
 		return 0;
 	if (aw_inner_start(s->command, &s->watch.inner, err) == 0)
 		return 0;
 	return needed ? aw_while(err, "nothing was started") : 0;
+}
+
+/* Where names are judged, we answer for them; again after a reload that judges some. */
+static int answer_names(
+	struct service *s, const struct aw_policy *policy, struct aw_error *err)
+{
+	struct aw_name_service *dns = atomic_load(&s->watch.dns);
+
+	if (dns)
+		aw_name_service_reload(dns, policy);
+	if (dns || !s->watch.holds || !aw_name_service_is_needed(policy) ||
+		(s->watch.own_network && !s->watch.inner))
+		return 0;
+	if (aw_name_service_start(&s->watch, s->watch.inner, policy, &dns, err) < 0)
+		return -1;
+	atomic_store(&s->watch.dns, dns);
+	return 0;
+}
+
+static void say_offer(void *ctx, const char *sentence)
+{
+	struct service *s = ctx;
+
+	aw_service_say_policy(&s->watch, s->run, sentence);
+	if (!s->run->options.quiet)
+		aw_say("%s", sentence);
 }
 
 /* Threads first, then the command: its very first call already waits for an answer. */
@@ -495,14 +530,19 @@ static int start(struct service *s, struct aw_error *err)
 	s->watch.no_new_privs = launched.no_new_privs;
 	if (enter_network(s, err) < 0)
 		return AW_RUN_FAILED;
-	if (s->watch.holds && aw_traffic_create(&s->watch, &s->run->policy,
-				      &s->watch.traffic, err) < 0)
+	if ((s->watch.holds || s->run->offers.proxy_port) &&
+		aw_traffic_create(&s->watch, &s->run->policy, &s->watch.traffic, err) <
+			0)
 		return AW_RUN_FAILED;
 	aw_service_say_start(&s->watch, s->run, s->command);
+	if (answer_names(s, &s->run->policy, err) < 0)
+		return AW_RUN_FAILED;
 	if (launched.listener >= 0 &&
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
 		return AW_RUN_FAILED;
 	if (aw_drain_start(&s->watch, &s->drain, err) < 0)
+		return AW_RUN_FAILED;
+	if (aw_offers_start(&s->run->offers, &s->watch, say_offer, s, err) < 0)
 		return AW_RUN_FAILED;
 	tell(s, AW_NEWS_STARTED, s->command, launched.listener);
 	failed = aw_launch_go(s->run, &launched, serve_until, s, err);
@@ -522,6 +562,8 @@ static void finish(struct service *s)
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
+	aw_name_service_stop(atomic_load(&s->watch.dns));
+	aw_offers_stop(&s->run->offers);
 	aw_traffic_free(s->watch.traffic);
 	aw_late_free(s->watch.unnamed);
 	aw_inner_stop(s->watch.inner);

@@ -46,13 +46,14 @@ int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route);
  */
 bool aw_outside_is_inside(const struct aw_notified *call, int fd);
 
-/* It has a port, so that it cannot be bound (again). */
+/* A datagram socket that has a port, so that it cannot be bound (again). */
 bool aw_outside_has_port(int fd);
 
 /* The pieces of these. */
 
-/* outside_options.c: what getsockopt(2) tells of one socket, set on another. */
-void aw_outside_copy_options(int from, int to);
+/* outside_options.c: what getsockopt(2) tells of one socket, set on another.  inner may
+ * be NULL. */
+void aw_outside_copy_options(struct aw_inner *inner, int from, int to);
 
 /*
  * outside_epoll.c: where epoll (a descriptor of ours for that of process tid's number)

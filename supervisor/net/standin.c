@@ -11,11 +11,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
 
-enum { BACKLOG = 64, PATIENCE_MS = 1000 };
+enum { BACKLOG = 64, PATIENCE_MS = 1000, WAYS = 5 };
 
 struct aw_standin {
 	struct aw_standins *all;
@@ -149,6 +150,31 @@ static int socket_at(
 	return err;
 }
 
+/*
+ * The way to a new address of IPv6 comes a little later than the address (addrconf.c:
+ * addrconf_dad_work), and not on all processors at once.  A client's connect that fails
+ * would give its port back, so others try until it is there.
+ */
+static void wait_for_way(const struct aw_standins *all, const struct aw_standin *s)
+{
+	int good = 0;
+
+	for (int i = 0; i < PATIENCE_MS && good < WAYS; i++) {
+		int fd = aw_inner_socket(all->inner, s->here.ss_family,
+			SOCK_STREAM | SOCK_NONBLOCK, 0, NULL, 0);
+
+		if (fd < 0)
+			return;
+		good = connect(fd, (const struct sockaddr *)&s->here, s->here_len) <
+					       0 &&
+				       errno == EINPROGRESS
+			       ? good + 1
+			       : 0;
+		close(fd);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+}
+
 static int start(struct aw_standins *all, struct aw_standin *s)
 {
 	struct sockaddr_storage at;
@@ -164,6 +190,8 @@ static int start(struct aw_standins *all, struct aw_standin *s)
 		err = errno;
 	if (err)
 		close(s->fd);
+	else if (all->inner && s->here.ss_family == AF_INET6)
+		wait_for_way(all, s);
 	return err;
 }
 
@@ -290,6 +318,8 @@ static bool is_coming(const struct aw_visit *visit)
 	struct tcp_info info;
 	socklen_t len = sizeof(info.tcpi_state);
 
+	memset(&at, 0, sizeof(at));
+	memset(&info, 0, sizeof(info));
 	if (getsockopt(visit->client, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ||
 		info.tcpi_state != TCP_SYN_SENT)
 		return false;
@@ -331,6 +361,7 @@ static int take_port(int client, int family, uint16_t *ret)
 	socklen_t len = sizeof(at);
 	static const int off = 0;
 
+	memset(&at, 0, sizeof(at));
 	for (int turn = 0; turn < 2; turn++) {
 		if (getsockname(client, (struct sockaddr *)&at, &len) < 0)
 			return errno;
@@ -359,6 +390,8 @@ static int accept_it(int listener, int client)
 	struct sockaddr_storage mine, theirs;
 	socklen_t len = sizeof(mine);
 
+	memset(&mine, 0, sizeof(mine));
+	memset(&theirs, 0, sizeof(theirs));
 	if (getsockname(client, (struct sockaddr *)&mine, &len) < 0)
 		return -errno;
 	while (poll(&wait, 1, PATIENCE_MS) == 1) {
@@ -375,6 +408,21 @@ static int accept_it(int listener, int client)
 	return -ETIMEDOUT;
 }
 
+/* Nobody waits for ever with the lock held. */
+static int connect_soon(const struct aw_standin *standin, int client)
+{
+	static const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
+	struct timeval before = {0};
+	socklen_t len = sizeof(before);
+	int err;
+
+	getsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &before, &len);
+	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	err = connect_to(client, &standin->here, standin->here_len);
+	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &before, sizeof(before));
+	return err == EINPROGRESS ? ETIMEDOUT : err;
+}
+
 int aw_standin_let_in(struct aw_standin *standin, int client)
 {
 	uint16_t port = 0;
@@ -385,7 +433,7 @@ int aw_standin_let_in(struct aw_standin *standin, int client)
 	if (!err && admit(standin->fd, port) < 0)
 		err = errno;
 	if (!err)
-		err = connect_to(client, &standin->here, standin->here_len);
+		err = connect_soon(standin, client);
 	if (!err)
 		fd = accept_it(standin->fd, client);
 	admit(standin->fd, 0);

@@ -410,7 +410,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	/* in enforce names come from the name service; in the order of calls nothing is
 	 * late */
 	if (!w->enforce && !w->ask && run->engine != AW_KERNEL &&
-		!(w->unnamed = aw_late_new()))
+		!(w->unnamed = aw_late_new(&w->readers)))
 		return aw_fail(err, ENOMEM, "starting the supervisor");
 	w->mcp = aw_mcp_create(
 		run->layers.variables.workspace, run->layers.variables.home);
@@ -426,7 +426,8 @@ static int set_up_loop(struct service *s, struct aw_error *err)
 	sigset_t set;
 
 	sigfillset(&set);
-	sigdelset(&set, SIGUSR2); /* ends the notification threads' waiting */
+	if (s->run->engine != AW_PRELOAD)
+		sigdelset(&set, SIGUSR2); /* ends the notification threads' waiting */
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);

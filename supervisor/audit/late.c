@@ -18,6 +18,7 @@ struct held {
 	struct aw_event event;
 	struct aw_rule rule;
 	char address[INET6_ADDRSTRLEN];
+	unsigned door; /* entered: the rule's texts are the policy's */
 	struct held *next;
 };
 
@@ -26,6 +27,7 @@ struct list {
 };
 
 struct aw_late {
+	struct aw_readers *readers;
 	pthread_mutex_t lock; /* of coming and count */
 	struct list coming;
 	size_t count;
@@ -46,12 +48,13 @@ static void empty(struct list *list)
 	list->end = &list->first;
 }
 
-struct aw_late *aw_late_new(void)
+struct aw_late *aw_late_new(struct aw_readers *readers)
 {
 	struct aw_late *late = calloc(1, sizeof(*late));
 
 	if (!late)
 		return NULL;
+	late->readers = readers;
 	late->answers = aw_answers_new();
 	if (!late->answers) {
 		free(late);
@@ -123,6 +126,7 @@ bool aw_late_hold(struct aw_late *late, const struct aw_event *event)
 	pthread_mutex_lock(&late->lock);
 	room = late->count < AW_LATE_MOST;
 	if (room) {
+		held->door = aw_readers_enter(late->readers);
 		put(&late->coming, held);
 		late->count++;
 	}
@@ -203,6 +207,7 @@ static void let_go(struct aw_late *late, struct aw_watch *watch, struct held *he
 {
 	name(late, watch, held);
 	aw_watch_log_now(watch, &held->event);
+	aw_readers_leave(late->readers, held->door);
 	free(held);
 }
 

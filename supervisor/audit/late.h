@@ -24,10 +24,14 @@
 enum { AW_LATE_MOST = 1024 }; /* at a time; more are logged without a name */
 
 struct aw_late;
+struct aw_readers;
 struct aw_watch;
 
-/* NULL: out of memory. */
-struct aw_late *aw_late_new(void);
+/*
+ * readers: of the policies that rules of events belong to, which stay as long as the
+ * events do.  NULL: out of memory.
+ */
+struct aw_late *aw_late_new(struct aw_readers *readers);
 
 /* What still waits is lost: aw_late_begin() and aw_late_end() come first. */
 void aw_late_free(struct aw_late *late);

@@ -32,6 +32,26 @@ export HOME=$tmp/home PYTHONDONTWRITEBYTECODE=1 GIT_CONFIG_NOSYSTEM=1 GIT_TERMIN
 	PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_CONFIG_FILE=/dev/null npm_config_update_notifier=false
 mkdir -p "$HOME" "$tmp/work"
 
+policy()
+{
+	cat >"$tmp/policy.yaml" <<-EOF
+		version: 1
+		mode: enforce
+		runner: $1
+		protections: {private-keys: off}
+		filesystem: {default: read-only, write: ["$tmp/work", "$HOME"]}
+		network:
+		  default: deny
+		  allow: ["allowed.test", "*.allowed.test", "localhost:*"$servers]
+		  listen: ["*"]
+	EOF
+}
+
+# Without a name service of the session the programs ask the real one.
+servers=
+policy exec
+watched --policy "$tmp/policy.yaml" --log none -- getent hosts allowed.test >"$tmp/out" || servers=', "$NAMESERVERS"'
+
 # program NAME EXPECTED COMMAND: what it prints last when it has reached @; $W is a folder of its own.
 list=() wants=()
 program() { list+=("$1"); wants+=("$2"); printf 'try %q %q\n' "$1" "$3" >>"$tmp/programs"; }
@@ -66,6 +86,8 @@ have node && for kind in ${AW_FULL:+tcp} fetch get udp; do
 	[ "${#kind}" != 3 ] || [ $kind = get ] || want=echo
 	program "node, $kind" "$want" "node $clients/client.js $kind @"
 done
+have node && [ -z "$servers" ] && program 'node, dns.resolve' @ \
+	"node -e \"require('dns').resolveCname('alias.@', (e, r) => console.log(e ? String(e) : r[0]))\""
 have npm && as_root 'npm install' 'from the lab' \
 	'cd $W && npm install --silent --registry http://@/npm/ --cache $W/cache --no-audit --no-fund --fetch-retries=0 lab-package >$W/npm.log 2>&1; cat $W/npm.log; node -p "require(\"lab-package\")"'
 python3 -m pip --version >/dev/null 2>&1 && as_root 'pip install' 'from the lab' \
@@ -84,6 +106,10 @@ done
 [ -d "$programs/java" ] || missing 'Java HttpClient' java
 have npm || missing 'npm install' npm
 
+# These reach nobody, in whichever session: an address that no name gave, and a server of somebody else's.
+printf 'try %q %q\n' address "python3 $clients/client.py blocking 192.0.2.30" 'name server' "python3 $clients/client.py ask 192.0.2.30 tunnel.@" \
+	tunnel "python3 $clients/client.py ask ${lab_v4[0]} tunnel.other.test" >"$tmp/refused"
+
 # What a session runs: "NAME<tab>HOST<tab>last line of its output".
 cat >"$tmp/session.sh" <<EOF
 try()
@@ -91,35 +117,21 @@ try()
 	for host in \$hosts; do
 		W=\$(mktemp -d "\$work/XXXXXX")
 		export W TMPDIR=\$W
-		out=\$(timeout 20 bash -c "\${2//@/\$host}" 2>&1 </dev/null | tail -n 1)
+		out=\$(timeout 60 bash -c "\${2//@/\$host}" 2>&1 </dev/null | tail -n 1)
 		printf '%s\t%s\t%s\n' "\$1" "\$host" "\$out"
 	done
 }
 work=\$1 hosts=\$2
-$(cat "$tmp/programs")
+shift 2
+for list; do . "\$list"; done
 EOF
 result() { awk -F '\t' -v name="$2" -v host="$3" '$1 == name && $2 == host { print $3; found = 1 } END { if (!found) print "it was not run" }' "$1"; }
 
 # Bare, they reach the host that is denied later; two at a time is what goes on here.
 mkdir -p "$tmp/bare-denied"
-bash "$tmp/session.sh" "$tmp/bare-denied" denied.test >"$tmp/bare" &
+bash "$tmp/session.sh" "$tmp/bare-denied" denied.test "$tmp/programs" >"$tmp/bare" &
 bare=$!
 
-extra="\"\$NAMESERVERS:53\", "
-policy()
-{
-	cat >"$tmp/policy.yaml" <<-EOF
-		version: 1
-		mode: enforce
-		runner: $1
-		protections: {private-keys: off}
-		filesystem: {default: read-only, write: ["$tmp/work", "$HOME"]}
-		network:
-		  default: deny
-		  allow: [$extra"allowed.test", "*.allowed.test", "localhost:*"]
-		  listen: ["*"]
-	EOF
-}
 walls=(bwrap)
 [ -z "${AW_FULL:-}" ] || walls=(bwrap landlock exec)
 for wall in "${walls[@]}"; do
@@ -129,7 +141,7 @@ for wall in "${walls[@]}"; do
 	rm -f "$log"
 	for host in allowed denied; do
 		mkdir -p "$tmp/work/$wall-$host"
-		watched --policy "$tmp/policy.yaml" --log "$log.$host" -- bash "$tmp/session.sh" "$tmp/work/$wall-$host" $host.test \
+		watched --policy "$tmp/policy.yaml" --log "$log.$host" -- bash "$tmp/session.sh" "$tmp/work/$wall-$host" $host.test "$tmp/programs" "$tmp/refused" \
 			>"$tmp/$wall-$host.out" 2>"$tmp/$wall-$host.err" &
 		sessions+=($!)
 	done
@@ -146,6 +158,15 @@ for wall in "${walls[@]}"; do
 			[ -z "${AW_VERBOSE:-}" ] || note "$got"
 		fi
 	done
+	is PermissionError "$wall: an address that no name gave is refused" "$(result "$tmp/$wall" address allowed.test | cut -d ' ' -f 1)"
+	if [ -z "$servers" ]; then
+		like '^(PermissionError|TimeoutError)' "$wall: so is another name server" "$(result "$tmp/$wall" 'name server' denied.test)"
+		is 'no such name' "$wall: the name service knows no name that is not allowed" "$(result "$tmp/$wall" tunnel allowed.test)"
+		ok "$wall: and has not asked for it" sh -c '! grep -i tunnel "$1"' sh "$lab/dns.log"
+		ok "$wall: denied names are logged" jq -es 'any(.[]; .call == "dns" and .host == "denied.test" and .verdict == "deny")' "$log.denied"
+	else
+		skip "$wall: names that are not allowed" 'no name service'
+	fi
 	ok "$wall: connections are logged with the name and the rule" jq -es 'any(.[]; .call == "connect" and .host == "allowed.test" and
 		.verdict == "allow" and .rule.text == "allowed.test")' "$log.allowed"
 	ok "$wall: nothing else was reached" jq -es 'map(select(.event == "call" and .call != "getaddrinfo")) | all(.[]; ((.host // "") | endswith("denied.test") | not) or

@@ -273,6 +273,9 @@ static int prepare(struct aw_proxy_server *server, const struct aw_proxy_wish *w
 	server->listener = open_listener(wish, err);
 	if (server->listener < 0 || aw_finder_create(&server->finder, err) < 0)
 		return -1;
+	server->hosts = aw_hosts_new("/etc/hosts");
+	if (!server->hosts)
+		return aw_fail(err, ENOMEM, "network.proxy: out of memory");
 	server->epoll = epoll_create1(EPOLL_CLOEXEC);
 	server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (server->epoll < 0 || server->wake < 0 ||
@@ -294,6 +297,7 @@ static void release(struct aw_proxy_server *server)
 		free(conn);
 	}
 	aw_finder_free(server->finder);
+	aw_hosts_free(server->hosts);
 	aw_cleanup_close(&server->listener);
 	aw_cleanup_close(&server->epoll);
 	aw_cleanup_close(&server->wake);

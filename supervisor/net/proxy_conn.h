@@ -11,6 +11,7 @@
 #include "policy/load.h"
 #include "policy/proxy.h"
 #include "supervisor/net/finder.h"
+#include "supervisor/net/hosts.h"
 #include "supervisor/net/proxy.h"
 #include "supervisor/net/traffic.h"
 
@@ -86,6 +87,7 @@ struct aw_proxy_server {
 	_Atomic bool ending;
 	pthread_t thread;
 	struct aw_finder *finder;
+	struct aw_hosts *hosts;
 	struct aw_conn *all; /* owned */
 	size_t count;
 	uint64_t last_id;

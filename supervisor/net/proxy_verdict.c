@@ -7,6 +7,8 @@
 #include "policy/private.h"
 #include "supervisor/net/proxy_conn.h"
 
+enum { HOSTS_MOST = 16 };
+
 static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
 
 static const struct aw_image *image_of(const struct aw_conn *conn)
@@ -41,7 +43,20 @@ static struct aw_address with_name(
 	return address;
 }
 
-/* May a name that anybody can have made lead there? */
+/* The user's own file of names may lead anywhere. */
+static bool is_in_hosts(const struct aw_conn *conn, const unsigned char bytes[16])
+{
+	unsigned char found[HOSTS_MOST][16];
+	size_t count = aw_hosts_addresses(
+		conn->server->hosts, conn->to.host, found, HOSTS_MOST);
+
+	for (size_t i = 0; i < count; i++)
+		if (memcmp(found[i], bytes, 16) == 0)
+			return true;
+	return false;
+}
+
+/* Does a name that anybody can have made lead where only people here can get? */
 static bool is_rebound(const struct aw_conn *conn, const unsigned char bytes[16])
 {
 	const struct aw_variable_names *names = &conn->server->network->private_names;
@@ -49,10 +64,12 @@ static bool is_rebound(const struct aw_conn *conn, const unsigned char bytes[16]
 	struct aw_decision decision;
 
 	if (!aw_private_kind(&bare) ||
-		!aw_private_is_public(conn->to.host, names->items, names->count))
+		!aw_private_is_public(conn->to.host, names->items, names->count) ||
+		is_in_hosts(conn, bytes))
 		return false;
-	decide(conn, &bare, &decision);
-	return decision.verdict != AW_ALLOW;
+	decide(conn, &bare, &decision); /* a rule about all names is none about it */
+	return decision.verdict != AW_ALLOW ||
+	       !aw_image_admits_address(image_of(conn), conn->who.role.profiles, &bare);
 }
 
 static void judge_address(const struct aw_conn *conn, const unsigned char bytes[16],

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # test_proxy.sh - network.proxy: the same rules for who asks a proxy, in every engine and wall.
 #
-# Runs with a hosts file, a name server that is silent, and servers of its own.
+# Runs with a hosts file, a name server that mostly is silent, and servers of its own.
 . "$(dirname "$0")/../tap.sh"
 need_agentwatch
 have python3 || skip_all 'no python3'
@@ -20,7 +20,7 @@ python=$(python3 -c 'import sys; print(sys.executable)')
 ip link set lo up
 for address in 192.0.2.10 192.0.2.20; do ip address add "$address/32" dev lo; done
 printf '%s\n' '127.0.0.1 localhost' '192.0.2.10 api.test other.test api.example' '192.0.2.20 two.test' \
-	'10.9.9.9 rebound.example' >"$tmp/hosts"
+	'10.9.9.9 home.example' >"$tmp/hosts"
 echo 'nameserver 192.0.2.20' >"$tmp/resolv.conf"
 mount --bind "$tmp/hosts" /etc/hosts && mount --bind "$tmp/resolv.conf" /etc/resolv.conf ||
 	skip_all '/etc/hosts cannot be replaced here'
@@ -79,9 +79,12 @@ is "$(printf 'HTTP/1.1 %s|' '431 Request Header Fields Too Large' '400 Bad Reque
 ok 'requests that cannot be read are in the log' jq -es 'any(.[]; .kind == "proxy" and (.text | test("Host is not the host")))' "$log"
 
 # Names: rebinding, and none that may not be looked up.
-policy '"*:9999", "rebound.example", "API.example.:8080"'
+policy '"*:9999", "rebound.example", "home.example", "API.example.:8080"'
 is '403 rebound.example:8080 leads to the private address 10.9.9.9, and neither a rule about that address nor network.private_names admits it told' \
 	'a public name that leads home is refused' "$(ask url=rebound.example:8080/)"
+is '403 rebound.example:9999 leads to the private address 10.9.9.9, and neither a rule about that address nor network.private_names admits it told' \
+	'... a rule about all names is none about the address' "$(ask url=rebound.example:9999/)"
+like '^50[24] ' 'the hosts file of the machine may lead anywhere' "$(ask url=home.example:8080/)"
 is 'hello from api.example:8080, 0 bytes' 'names are names, however they are written' "$(ask url=Api.Example:8080/)"
 policy '"rebound.example"' 'private_names: ["*.example"]'
 like '^50[24] ' 'unless the policy says that it may' "$(timeout 5 true; ask url=rebound.example:8080/)"

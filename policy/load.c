@@ -7,6 +7,7 @@
  */
 #include "policy/load.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +192,7 @@ static void pass(struct aw_loader *l, const struct loading *loading, const char 
 	*l = (struct aw_loader){.variables = loading->variables,
 		.diagnostics = l->diagnostics,
 		.runner = runner,
+		.policy.network.refusal = EACCES,
 		.failed = l->failed};
 	read_documents(l, loading);
 }

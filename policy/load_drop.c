@@ -110,6 +110,7 @@ void aw_below_drop(struct aw_loader *l, bool fields)
 	memset(l->loose_limits, 0, sizeof(l->loose_limits));
 	if (!l->deadline_fixed)
 		l->policy.ask_deadline = 0;
+	aw_network_drop(l);
 	drop_environment(l);
 	drop_exposed(&l->policy);
 	aw_presets_drop(l);

@@ -27,7 +27,7 @@ struct aw_place {
 	unsigned line, column;
 };
 
-enum { AW_LIMITS = 6 };
+enum { AW_LIMITS = 8 };
 
 /* Keys of a document that is being read which are dealt with behind all others. */
 struct aw_pending {
@@ -77,10 +77,12 @@ struct aw_loader {
 	bool inherit_named;	    /* ... and says which variables are inherited */
 	size_t unset_presets, unset_built_in; /* of the trusted `unset` */
 	bool preset_named;		      /* ... or which presets, if any */
-	bool preset_used;     /* some preset stands below the trusted files */
-	bool deadline_fixed;  /* ask.deadline is settled by the system layer */
-	unsigned unprotected; /* protections that are off, a bit each */
-	unsigned protected;   /* ... that the system layer keeps on */
+	bool preset_used;	/* some preset stands below the trusted files */
+	bool deadline_fixed;	/* ask.deadline is settled by the system layer */
+	unsigned network_fixed; /* the same, a bit for each enum aw_network_key */
+	bool verify_tls;	/* an untrusted file has asked for it */
+	unsigned unprotected;	/* protections that are off, a bit each */
+	unsigned protected;	/* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
 	struct aw_place loose_limits[AW_LIMITS]; /* of untrusted files, by field */
 	const char *profile; /* the name of the one being read, or NULL */
@@ -92,6 +94,37 @@ struct aw_loader {
 	/* protections that a file has spoken about: a preset has no say in them */
 	unsigned protection_named;
 };
+
+/* Keys of `network` that are about the whole session. */
+enum aw_network_key {
+	AW_NETWORK_VERIFY_TLS,
+	AW_NETWORK_PROXY,
+	AW_NETWORK_REFUSAL,
+	AW_NETWORK_FORWARD,
+	AW_NETWORK_PRIVATE,
+	AW_NETWORK_KEYS,
+};
+
+/* load_network.c */
+void aw_verify_tls_read(struct aw_loader *l, const struct aw_node *value, int key);
+void aw_proxy_read(struct aw_loader *l, const struct aw_node *value, int key);
+void aw_refusal_read(struct aw_loader *l, const struct aw_node *value, int key);
+void aw_forwards_read(struct aw_loader *l, const struct aw_node *value, int key);
+void aw_private_names_read(struct aw_loader *l, const struct aw_node *value, int key);
+
+/* The word that is not the default, for keys of one word; else NULL. */
+const char *aw_network_word(const struct aw_policy *policy, enum aw_network_key key);
+const char *aw_network_key_name(enum aw_network_key key);
+
+/* Forget what the system policy has not settled. */
+void aw_network_drop(struct aw_loader *l);
+void aw_network_release(struct aw_network *network);
+
+/*
+ * A host name, perhaps with "*." in front, in lower case; owned by the caller.  NULL
+ * after an error.  load_net.c
+ */
+char *aw_host_pattern_read(struct aw_loader *l, const struct aw_node *at);
 
 /* load_diag.c */
 void aw_report(struct aw_loader *l, const struct aw_node *at, const char *fmt, ...)

@@ -22,6 +22,8 @@ enum {
 	FIELD_TIME,
 	FIELD_FILES,
 	FIELD_FILE_SIZE,
+	FIELD_CONNECTIONS,
+	FIELD_BYTES_OUT,
 	FIELD_CPUS, /* not in the table: it has a fraction */
 };
 
@@ -40,6 +42,11 @@ static const struct {
 	[FIELD_FILES] = {"open_files", offsetof(struct aw_limits, open_files), counts,
 		"a number such as 4096"},
 	[FIELD_FILE_SIZE] = {"file_size", offsetof(struct aw_limits, file_size), sizes,
+		"a size such as 512m or 2g"},
+	[FIELD_CONNECTIONS] = {"connections_per_minute",
+		offsetof(struct aw_limits, connections_per_minute), counts,
+		"a number such as 600"},
+	[FIELD_BYTES_OUT] = {"bytes_out", offsetof(struct aw_limits, bytes_out), sizes,
 		"a size such as 512m or 2g"},
 };
 
@@ -195,6 +202,10 @@ static const struct aw_key keys[] = {
 		"open files of each process"},
 	{"file_size", read_limit, FIELD_FILE_SIZE, AW_KEY_UNTRUSTED, &size_shape,
 		"size of each file that is written"},
+	{"connections_per_minute", read_limit, FIELD_CONNECTIONS, AW_KEY_UNTRUSTED,
+		&count_shape, "connections to outside begun in any minute"},
+	{"bytes_out", read_limit, FIELD_BYTES_OUT, AW_KEY_UNTRUSTED, &size_shape,
+		"bytes sent over connections to outside, all together"},
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
 

@@ -221,6 +221,27 @@ static void read_name(struct item *i, char *name)
 	}
 }
 
+char *aw_host_pattern_read(struct aw_loader *l, const struct aw_node *at)
+{
+	char *copy = aw_copy(l, at->text), *name = copy;
+
+	if (!copy)
+		return NULL;
+	for (; *name; name++)
+		if (*name >= 'A' && *name <= 'Z')
+			*name = (char)(*name - 'A' + 'a');
+	if (name - copy > 1 && name[-1] == '.')
+		name[-1] = '\0';
+	if (good_name(strncmp(copy, "*.", 2) == 0 ? copy + 2 : copy))
+		return copy;
+	aw_report(l, at,
+		"'%.100s' is not a host name; '*.' may stand at its start, for all "
+		"below it",
+		at->text);
+	free(copy);
+	return NULL;
+}
+
 /* "[address]", "[address/prefix]" or "[address]/prefix", then perhaps a port. */
 static void read_brackets(struct item *i, char *text)
 {

@@ -24,6 +24,7 @@ void aw_policy_release(struct aw_policy *policy)
 	for (i = 0; i < policy->exposed_count; i++)
 		aw_exposed_free(&policy->exposed[i]);
 	free(policy->exposed);
+	aw_network_release(&policy->network);
 	aw_profiles_free(policy);
 	free(policy->log);
 	free(policy->picked);

@@ -251,7 +251,23 @@ static const struct aw_key exec_keys[] = {
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
+/* What is about the whole session comes first: a profile may say the rest. */
+enum { NETWORK_OF_SESSION = AW_NETWORK_KEYS };
+
 static const struct aw_key network_keys[] = {
+	{"verify_tls", aw_verify_tls_read, AW_NETWORK_VERIFY_TLS, AW_KEY_UNTRUSTED,
+		&aw_switch_shape,
+		"true: a connection whose TLS or HTTP names another host than the "
+		"allowed one is cut"},
+	{"proxy", aw_proxy_read, AW_NETWORK_PROXY, 0, &aw_proxy_shape,
+		"listen: an HTTP and SOCKS proxy with the same rules; environment: and "
+		"HTTP_PROXY and its kin name it"},
+	{"refusal", aw_refusal_read, AW_NETWORK_REFUSAL, 0, &aw_refusal_shape,
+		"the error of a denied connection; EACCES when not given"},
+	{"forward", aw_forwards_read, AW_NETWORK_FORWARD, 0, &aw_forwards_shape,
+		"ports inside that are reachable from outside"},
+	{"private_names", aw_private_names_read, AW_NETWORK_PRIVATE, 0,
+		&aw_host_names_shape, "names that may lead to private addresses"},
 	{"default", read_default, RULES_NETWORK, AW_KEY_UNTRUSTED, &default_shape,
 		"what holds where no list says anything; allow when not given"},
 	{"allow", aw_net_list_read, AW_LIST_NET_ALLOW, ANYWHERE, &addresses_shape,
@@ -264,8 +280,6 @@ static const struct aw_key network_keys[] = {
 	{"listen", aw_net_list_read, AW_LIST_NET_LISTEN, ANYWHERE, &addresses_shape,
 		"may be listened on, and nothing else; an empty list forbids it"},
 	{"container", NULL, 0, AW_KEY_LATER, NULL, NULL},
-	{"verify_tls", NULL, 0, AW_KEY_LATER, NULL, NULL},
-	{"forward", NULL, 0, AW_KEY_LATER, NULL, NULL},
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
@@ -331,6 +345,8 @@ const struct aw_shape aw_environment_shape = {
 
 static const struct aw_shape profile_files_shape = {
 	.kind = AW_SHAPE_MAP, .keys = file_keys + 1};
+static const struct aw_shape profile_network_shape = {
+	.kind = AW_SHAPE_MAP, .keys = network_keys + NETWORK_OF_SESSION};
 
 /* A wall is the same for all of a session, and so is the command's environment. */
 const struct aw_key aw_profile_sections[] = {
@@ -339,8 +355,8 @@ const struct aw_key aw_profile_sections[] = {
 	{"filesystem", read_rules, RULES_FILES, AW_KEY_UNTRUSTED, &profile_files_shape,
 		"as above, without expose"},
 	{"exec", read_rules, RULES_EXEC, AW_KEY_UNTRUSTED, &aw_exec_shape, "as above"},
-	{"network", read_rules, RULES_NETWORK, AW_KEY_UNTRUSTED, &aw_network_shape,
-		"as above"},
+	{"network", read_rules, RULES_NETWORK, AW_KEY_UNTRUSTED, &profile_network_shape,
+		"as above: default and lists"},
 	{"environment", NULL, 0, AW_KEY_UNTRUSTED | AW_KEY_LATER, NULL, NULL},
 	{"limits", NULL, 0, AW_KEY_UNTRUSTED | AW_KEY_LATER, NULL, NULL},
 	{NULL, NULL, 0, 0, NULL, NULL},

@@ -62,6 +62,7 @@ extern const struct aw_shape aw_limits_shape, aw_exposed_shape, aw_protections_s
 	aw_inherit_shape, aw_settings_shape, aw_files_shape, aw_exec_shape,
 	aw_network_shape, aw_environment_shape, aw_runners_shape, aw_older_runner_shape,
 	aw_tests_shape, aw_intersect_shape, aw_switch_shape, aw_paths_shape,
-	aw_time_shape, aw_ask_shape, aw_when_shape, aw_profiles_shape;
+	aw_time_shape, aw_ask_shape, aw_when_shape, aw_profiles_shape, aw_proxy_shape,
+	aw_refusal_shape, aw_forwards_shape, aw_host_names_shape;
 
 #endif

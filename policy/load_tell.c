@@ -133,6 +133,35 @@ static void tell_exposed(const struct telling *t)
 		close_one(t);
 }
 
+static void tell_session_network(const struct telling *t)
+{
+	const struct aw_network *n = &t->policy->network;
+	char key[64];
+
+	for (int k = 0; k < AW_NETWORK_KEYS; k++) {
+		const char *word = aw_network_word(t->policy, k);
+
+		snprintf(key, sizeof(key), "network.%s", aw_network_key_name(k));
+		if (word)
+			tell_value(t, AW_ANY_STRATUM, aw_network_key_name(k), word,
+				true, key, word);
+	}
+	if (n->forward_count)
+		open_list(t, "forward");
+	for (size_t i = 0; i < n->forward_count; i++)
+		tell_value(t, AW_ANY_STRATUM, NULL, n->forwards[i].text, false,
+			"network.forward", n->forwards[i].text);
+	if (n->forward_count)
+		close_one(t);
+	if (n->private_names.count)
+		open_list(t, "private_names");
+	for (size_t i = 0; i < n->private_names.count; i++)
+		tell_value(t, AW_ANY_STRATUM, NULL, n->private_names.items[i], false,
+			"network.private_names", n->private_names.items[i]);
+	if (n->private_names.count)
+		close_one(t);
+}
+
 /* prefix: of the keys' origins. */
 static void tell_section(const struct telling *t, unsigned stratum, const char *prefix,
 	const char *name, unsigned how)
@@ -158,6 +187,8 @@ static void tell_section(const struct telling *t, unsigned stratum, const char *
 		tell_list(t, stratum, list);
 	if (i == 0 && stratum == AW_STRATUM_TRUSTED)
 		tell_exposed(t);
+	if (i == 2 && stratum == AW_STRATUM_TRUSTED)
+		tell_session_network(t);
 	close_one(t);
 }
 
@@ -292,7 +323,7 @@ static void tell_limits(const struct telling *t)
 	const struct aw_limits *l = &t->policy->limits;
 
 	if (!l->memory && l->cpus <= 0 && !l->processes && !l->time && !l->open_files &&
-		!l->file_size)
+		!l->file_size && !l->connections_per_minute && !l->bytes_out)
 		return;
 	open_map(t, "limits");
 	tell_limit(t, "memory", (double)l->memory);
@@ -301,6 +332,8 @@ static void tell_limits(const struct telling *t)
 	tell_limit(t, "time", (double)l->time);
 	tell_limit(t, "open_files", (double)l->open_files);
 	tell_limit(t, "file_size", (double)l->file_size);
+	tell_limit(t, "connections_per_minute", (double)l->connections_per_minute);
+	tell_limit(t, "bytes_out", (double)l->bytes_out);
 	close_one(t);
 }
 

@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 passed=0 failed=0 skipped=0
+jobs=${AW_TEST_JOBS:-$(nproc)} # scripts at a time
 output=$(mktemp) || exit 1
 trap 'rm -f "$output"' EXIT
 
@@ -32,9 +33,9 @@ if [ "$1" = --unit ]; then
 		BUILD="$2/tsan" SAN=thread EXTRA=-Werror
 else
 	# shellcheck disable=SC2086
-	add "tests as $(id -un)" tests/run.sh $1
+	add "tests as $(id -un)" tests/run.sh -j "$jobs" $1
 	# shellcheck disable=SC2086
-	[ "$(id -u)" != 0 ] || AW_QUICK=1 add 'again as an ordinary user, what takes long in short' tests/run.sh -u $2
+	[ "$(id -u)" != 0 ] || AW_QUICK=1 add 'again as an ordinary user, what takes long in short' tests/run.sh -u -j "$jobs" $2
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

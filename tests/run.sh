@@ -1,46 +1,55 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [-t SECONDS] [-u] [-v] PROGRAM...: run TAP programs, binaries and scripts alike.
+# run.sh [-t SECONDS] [-j JOBS] [-u] [-v] PROGRAM...: run TAP programs, binaries and scripts alike.
 #
 # Prints one line a program and the failures with their diagnostics, and ends with
 # `N passed, N failed, N skipped`; status 1 when anything failed.  A program fails as a whole
 # when it dies, prints no test, or runs other than its plan says.  With -u all of them run as
-# a throwaway ordinary user (when root).
-limit=${AW_TEST_TIMEOUT:-300} user= verbose=
-while getopts t:uv option; do
-	case $option in t) limit=$OPTARG ;; u) user=1 ;; v) verbose=1 ;; *) exit 2 ;; esac
+# throwaway ordinary users (when root), one for each that run at a time.
+limit=${AW_TEST_TIMEOUT:-300} user= verbose= jobs=1
+while getopts t:j:uv option; do
+	case $option in t) limit=$OPTARG ;; j) jobs=$OPTARG ;; u) user=1 ;; v) verbose=1 ;; *) exit 2 ;; esac
 done
 shift $((OPTIND - 1))
 cd "$(dirname "$0")/.." || exit 1
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/aw-run.XXXXXX") || exit 1
-account= passed=0 failed=0 skipped=0
+accounts=() passed=0 failed=0 skipped=0
 
 clean()
 {
-	if [ -n "$account" ]; then
-		local pids
+	local account pids
+	for account in "${accounts[@]}"; do
 		pids=$(ps -o pid= -u "$account")
 		# shellcheck disable=SC2086
 		[ -z "$pids" ] || kill -KILL $pids 2>/dev/null
 		userdel "$account" 2>/dev/null
-	fi
+	done
 	rm -rf "$scratch"
 }
 trap clean EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-as=()
+# become SLOT: the words that make a command run as the user of that slot.
+become()
+{
+	local account=aw-test-$$-$1 home=$scratch/home.$1
+	[ -n "$user" ] && [ "$(id -u)" = 0 ] || return 0
+	printf '%s\n' setpriv "--reuid=$account" "--regid=$(id -g "$account")" --init-groups -- \
+		env -u XDG_RUNTIME_DIR "HOME=$home" "USER=$account" "LOGNAME=$account" "TMPDIR=$home/tmp"
+}
+
 if [ -n "$user" ] && [ "$(id -u)" = 0 ]; then
-	account=aw-test-$$
-	useradd --no-create-home --home-dir "$scratch/home" --shell /bin/bash "$account" || exit 1
-	mkdir "$scratch/home" "$scratch/tmp"
 	chmod 755 "$scratch"
-	chown "$account:" "$scratch/home" "$scratch/tmp"
-	as=(setpriv "--reuid=$account" "--regid=$(id -g "$account")" --init-groups --
-		env -u XDG_RUNTIME_DIR "HOME=$scratch/home" "USER=$account" "LOGNAME=$account"
-		"TMPDIR=$scratch/tmp")
+	for ((slot = 0; slot < jobs; slot++)); do
+		home=$scratch/home.$slot
+		useradd --no-create-home --home-dir "$home" --shell /bin/bash "aw-test-$$-$slot" || exit 1
+		accounts+=("aw-test-$$-$slot")
+		mkdir "$home" "$home/tmp"
+		chown -R "aw-test-$$-$slot:" "$home"
+	done
+	mapfile -t as < <(become 0)
 	if ! "${as[@]}" test -r "$PWD/tests/run.sh"; then
 		echo "ok 1 - everything again as an ordinary user # SKIP $PWD is not readable for others"
 		echo "0 passed, 0 failed, 1 skipped"
@@ -69,29 +78,61 @@ count()
 		}' "$2"
 }
 
-for program; do
+# one SLOT PROGRAM: run it and leave its report, the numbers first, in $scratch/SLOT.report.
+one()
+{
+	local slot=$1 program=$2 out=$scratch/$1.out err=$scratch/$1.err start=$SECONDS as command status
+	local pass fail skip problem word=ok
+	: >"$scratch/$slot.report"
 	case $program in /*) ;; *) program=./$program ;; esac
-	start=$SECONDS
 	command=("$program")
 	case $program in *.sh) command=(bash "$program") ;; *.py) command=(python3 "$program") ;; esac
-	timeout -k 10 "$limit" "${as[@]}" "${command[@]}" >"$scratch/out" 2>"$scratch/err" </dev/null
+	mapfile -t as < <(become "$slot")
+	timeout -k 10 "$limit" "${as[@]}" "${command[@]}" >"$out" 2>"$err" </dev/null
 	status=$?
-	read -r pass fail skip problem < <(count $status "$scratch/out")
+	read -r pass fail skip problem < <(count $status "$out")
 	[ -z "$problem" ] || fail=$((fail + 1))
-	passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
-	word=ok
 	[ "$fail" = 0 ] || word=FAILED
-	printf '%-6s %s: %d passed, %d failed, %d skipped (%d s)\n' \
-		$word "${program#./}" "$pass" "$fail" "$skip" $((SECONDS - start))
-	[ -z "$verbose" ] || sed 's/^/    /' "$scratch/out"
-	if [ "$fail" != 0 ]; then
-		# A failure and the "#" lines behind it.
-		awk '/^not ok |^Bail out!/ { on = 1 } /^ok |^1\.\./ { on = 0 } on { print "    " $0 }' "$scratch/out"
-		[ -z "$problem" ] || echo "    ${program#./} $problem"
-		tail -n 15 "$scratch/err" | sed 's/^/    stderr: /'
-	fi
-	grep -a '# SKIP' "$scratch/out" | sed 's/^/    /'
+	{
+		echo "$pass $fail $skip"
+		printf '%-6s %s: %d passed, %d failed, %d skipped (%d s)\n' \
+			$word "${program#./}" "$pass" "$fail" "$skip" $((SECONDS - start))
+		[ -z "$verbose" ] || sed 's/^/    /' "$out"
+		if [ "$fail" != 0 ]; then
+			# A failure and the "#" lines behind it.
+			awk '/^not ok |^Bail out!/ { on = 1 } /^ok |^1\.\./ { on = 0 } on { print "    " $0 }' "$out"
+			[ -z "$problem" ] || echo "    ${program#./} $problem"
+			tail -n 15 "$err" | sed 's/^/    stderr: /'
+		fi
+		grep -a '# SKIP' "$out" | sed 's/^/    /'
+	} >"$scratch/$slot.report"
+}
+
+# collect: wait for one of those that run, print its report, and free its slot.
+slots=()
+collect()
+{
+	local slot pass fail skip
+	wait -n
+	for slot in "${!slots[@]}"; do
+		kill -0 "${slots[slot]}" 2>/dev/null && continue
+		unset "slots[$slot]"
+		read -r pass fail skip <"$scratch/$slot.report" || pass=0 fail=1 skip=0
+		passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
+		tail -n +2 "$scratch/$slot.report"
+	done
+}
+
+for program; do
+	while [ "${#slots[@]}" -ge "$jobs" ]; do collect; done
+	for ((slot = 0; slot < jobs; slot++)); do
+		[ -z "${slots[slot]:-}" ] || continue
+		one "$slot" "$program" &
+		slots[slot]=$!
+		break
+	done
 done
+while [ "${#slots[@]}" -gt 0 ]; do collect; done
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ $((passed + skipped)) != 0 ]

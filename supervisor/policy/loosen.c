@@ -269,6 +269,9 @@ static void compare_limits(struct comparison *c)
 		{"time", (double)before->time, (double)after->time},
 		{"open_files", (double)before->open_files, (double)after->open_files},
 		{"file_size", (double)before->file_size, (double)after->file_size},
+		{"connections_per_minute", (double)before->connections_per_minute,
+			(double)after->connections_per_minute},
+		{"bytes_out", (double)before->bytes_out, (double)after->bytes_out},
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
@@ -399,6 +402,30 @@ static void compare_exposed(struct comparison *c)
 	}
 }
 
+static bool has_forward(const struct aw_network *network, const char *text)
+{
+	for (size_t i = 0; i < network->forward_count; i++)
+		if (strcmp(network->forwards[i].text, text) == 0)
+			return true;
+	return false;
+}
+
+static void compare_network(struct comparison *c)
+{
+	const struct aw_network *a = &c->without->network, *b = &c->with->network;
+
+	if (a->verify_tls && !b->verify_tls)
+		tell(c, "network.verify_tls: false");
+	if (b->proxy > a->proxy)
+		tell(c, "network.proxy: %s",
+			b->proxy == AW_PROXY_LISTEN ? "listen" : "environment");
+	for (size_t i = 0; i < b->forward_count; i++)
+		if (!has_forward(a, b->forwards[i].text))
+			tell(c, "network.forward: \"%s\"", b->forwards[i].text);
+	tell_missing(c, "network.private_names", b->private_names.items,
+		b->private_names.count, a->private_names.items, a->private_names.count);
+}
+
 unsigned aw_loosened(
 	const struct aw_policy *without, const struct aw_policy *with, FILE *out)
 {
@@ -415,5 +442,6 @@ unsigned aw_loosened(
 	compare_limits(&c);
 	compare_variables(&c);
 	compare_settings(&c);
+	compare_network(&c);
 	return c.count;
 }

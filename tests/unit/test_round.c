@@ -315,6 +315,21 @@ static bool same_answer(const struct aw_policy *p, const struct aw_policy *q)
 	return same;
 }
 
+static bool same_network(const struct aw_network *a, const struct aw_network *b)
+{
+	bool same = a->verify_tls == b->verify_tls && a->proxy == b->proxy &&
+		    a->refusal == b->refusal && a->forward_count == b->forward_count &&
+		    a->private_names.count == b->private_names.count;
+
+	for (size_t i = 0; same && i < a->forward_count; i++)
+		same = strcmp(a->forwards[i].text, b->forwards[i].text) == 0 &&
+		       a->forwards[i].outside == b->forwards[i].outside;
+	for (size_t i = 0; same && i < a->private_names.count; i++)
+		same = strcmp(a->private_names.items[i], b->private_names.items[i]) ==
+		       0;
+	return same;
+}
+
 static bool same_values(const struct aw_policy *p, const struct aw_policy *q)
 {
 	size_t i;
@@ -322,7 +337,8 @@ static bool same_values(const struct aw_policy *p, const struct aw_policy *q)
 		    p->exposed_count == q->exposed_count &&
 		    memcmp(&p->limits, &q->limits, sizeof(p->limits)) == 0 &&
 		    p->unprotected == q->unprotected &&
-		    p->redirect_home == q->redirect_home;
+		    p->redirect_home == q->redirect_home &&
+		    same_network(&p->network, &q->network);
 
 	for (i = 0; same && i < p->environment.set_count; i++)
 		same = strcmp(p->environment.set[i].value,
@@ -410,7 +426,10 @@ static void all_of_it_comes_back(void)
 			"log: \"$HOME/a\\\\$b\"\npreset: [claude-code]\n"
 			"protections: {git-hooks: off}\n"
 			"limits: {memory: 2.5g, cpus: 0.1, time: 1h, open_files: 7, "
-			"file_size: 1t}\n"
+			"file_size: 1t, connections_per_minute: 5, bytes_out: 1g}\n"
+			"network: {verify_tls: true, proxy: environment, refusal: "
+			"ECONNREFUSED, forward: [3000, '8080:80'], "
+			"private_names: ['*.in.example']}\n"
 			"filesystem: {expose: [{source: '$HOME/a b', target: /o, "
 			"mode: rw}]}\n"
 			"environment: {inherit: [A, B], unset: ['!Q'], redirect_home: "

@@ -140,12 +140,18 @@ static void say_rules(struct text *t)
 	for (unsigned i = 0; lists[i]; i++)
 		say_list(t, lists[i], say_address);
 	say_list(t, "listen", say_address);
+	if (roll(4) == 0)
+		say(t, "  verify_tls: %s\n", roll(2) ? "true" : "false");
+	if (roll(8) == 0)
+		say(t, "  proxy: listen\n  forward: [%u]\n", 1 + roll(9));
+	if (roll(8) == 0)
+		say(t, "  refusal: ECONNREFUSED\n  private_names: [x.org]\n");
 }
 
 static void say_limits(struct text *t)
 {
-	static const char *const keys[] = {
-		"memory", "cpus", "processes", "time", "open_files", "file_size", NULL};
+	static const char *const keys[] = {"memory", "cpus", "processes", "time",
+		"open_files", "file_size", "connections_per_minute", "bytes_out", NULL};
 
 	say(t, "limits:\n  memory: %u\n", 1 + roll(9));
 	for (unsigned i = 1; keys[i]; i++)
@@ -309,7 +315,10 @@ static void compare_limits(const struct loaded *base, const struct loaded *stric
 		is_looser((double)a->processes, (double)b->processes) ||
 		is_looser((double)a->time, (double)b->time) ||
 		is_looser((double)a->open_files, (double)b->open_files) ||
-		is_looser((double)a->file_size, (double)b->file_size))
+		is_looser((double)a->file_size, (double)b->file_size) ||
+		is_looser((double)a->connections_per_minute,
+			(double)b->connections_per_minute) ||
+		is_looser((double)a->bytes_out, (double)b->bytes_out))
 		complain(base, strict, "a limit", "");
 	if (strict->policy.mode < base->policy.mode)
 		complain(base, strict, "mode", "audit");
@@ -355,6 +364,11 @@ static void compare_choices(const struct loaded *base, const struct loaded *stri
 		!same_text(a->on_missing_runner, b->on_missing_runner) ||
 		a->unprotected != b->unprotected ||
 		a->redirect_home != b->redirect_home ||
+		a->network.verify_tls > b->network.verify_tls ||
+		a->network.proxy != b->network.proxy ||
+		a->network.refusal != b->network.refusal ||
+		a->network.forward_count != b->network.forward_count ||
+		a->network.private_names.count != b->network.private_names.count ||
 		a->exposed_count != b->exposed_count || set)
 		complain(base, strict, "a choice", "");
 }

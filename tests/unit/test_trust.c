@@ -193,9 +193,9 @@ static void loosening_is_seen(void)
 		"mode: enforce\nrunner: bwrap\n"
 		"filesystem: {default: read-only, write: [/w], deny: [/s]}\n"
 		"exec: {default: deny, allow: [/usr/bin]}\n"
-		"network: {default: deny}\n"
+		"network: {default: deny, verify_tls: true}\n"
 		"environment: {inherit: [PATH], unset: [KEY], redirect_home: true}\n"
-		"limits: {memory: 1g, cpus: 2}\n";
+		"limits: {memory: 1g, cpus: 2, bytes_out: 1k}\n";
 	static const struct {
 		const char *with, *said; /* NULL: nothing */
 	} cases[] = {
@@ -222,6 +222,12 @@ static void loosening_is_seen(void)
 		{"environment: {unset: ['!KEY']}", "environment.unset: \"!KEY\""},
 		{"environment: {set: {A: b}}", "environment.set: A=b"},
 		{"environment: {redirect_home: false}", "redirect_home: false"},
+		{"network: {verify_tls: false}", "network.verify_tls: false"},
+		{"network: {refusal: ECONNREFUSED}", NULL},
+		{"network: {proxy: listen}", "network.proxy: listen"},
+		{"network: {forward: [3000]}", "network.forward: \"3000\""},
+		{"network: {private_names: [X.org]}", "network.private_names: x.org"},
+		{"limits: {bytes_out: 2g}", "limits.bytes_out: 2147483648, not 1024"},
 		{"limits: {memory: 2g}", "limits.memory: 2147483648, not 1073741824"},
 		{"limits: {cpus: 3}", "limits.cpus: 3, not 2"},
 		{"filesystem: {expose: [{source: /x}]}", "filesystem.expose: /x at /x"},

@@ -20,10 +20,10 @@ $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 $(UNIT): $(BUILD)/%: $(BUILD)/%.o $(TEST_LIB)
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson -lresolv
 $(FUZZ): $(T)/fuzz/replay_%: $(T)/fuzz/fuzz_%.o $(T)/fuzz/replay.o $(TEST_LIB)
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson -lresolv
 # fuzz-ring etc.: fuzz for FUZZ_SECONDS with libFuzzer
 FUZZ_SECONDS ?= 60
 SEEDS_load := tests/golden/errors examples

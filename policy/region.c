@@ -215,6 +215,19 @@ enum aw_reach aw_image_network(const struct aw_image *image)
 	return reach;
 }
 
+bool aw_image_lists_listening(const struct aw_image *image, uint32_t profiles)
+{
+	uint32_t windows = aw_windows_of(profiles);
+	struct aw_window w;
+	unsigned s;
+
+	while (aw_window_next(image, &windows, &w))
+		for (s = w.first; s < w.end; s++)
+			if (image->strata[s].listen)
+				return true;
+	return false;
+}
+
 static bool is_of(const struct aw_image_entry *entry, enum aw_action action)
 {
 	if (entry->negated)

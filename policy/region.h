@@ -57,6 +57,9 @@ enum aw_reach {
 };
 enum aw_reach aw_image_network(const struct aw_image *image);
 
+/* Is there a list of what a process in these profiles may listen on? policy/image.h */
+bool aw_image_lists_listening(const struct aw_image *image, uint32_t profiles);
+
 /*
  * Every range of ports that some rule admits for AW_CONNECT or AW_BIND; false, and no
  * calls, when ports make no difference.

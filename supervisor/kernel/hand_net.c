@@ -17,6 +17,7 @@
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/kernel/route.h"
 #include "supervisor/pidfd.h"
 
 int aw_hand_socket(struct aw_notified *call, int number)
@@ -43,7 +44,9 @@ int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t
 	memset(&ret->any, 0, sizeof(ret->any));
 	ret->len = (size_t)len;
 	ret->place.parent = ret->place.object = -1;
+	ret->route = AW_ROUTE_AS_IT_IS;
 	ret->domain = socket_option(fd, SO_DOMAIN);
+	ret->protocol = socket_option(fd, SO_PROTOCOL);
 	if (ret->domain < 0)
 		return errno;
 	if (len < sizeof(ret->any.family) || len > sizeof(ret->any.storage))
@@ -112,8 +115,7 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 		is_own_server(address, &to)) /* unless a profile is against it */
 		aw_image_decide_address_in(image, profiles | AW_PROFILES_ALONE,
 			event->action, &to, &decision);
-	if (!aw_names_decide(call->watch->names, image, profiles, event->action,
-		    call->patient, &to, &decision)) {
+	if (!aw_route_decide(call, address, &to, &decision)) {
 		call->reply = AW_REPLY_LATER;
 		return false;
 	}

@@ -8,12 +8,20 @@
 #include "supervisor/audit/address.h"
 #include "supervisor/kernel/hand.h"
 
+/* Which way it goes; chosen in route.c. */
+enum aw_route {
+	AW_ROUTE_AS_IT_IS, /* over the target's own socket, wherever that leads */
+	AW_ROUTE_INSIDE,   /* over one of the wall's network */
+	AW_ROUTE_OUTSIDE,  /* over one of ours */
+};
+
 /* An address, copied out of the target. */
 struct aw_hand_address {
 	union aw_any_address any, judged; /* as given; as the kernel will take it */
 	size_t len;
-	int domain;	       /* of the socket */
+	int domain, protocol;  /* of the socket */
 	struct aw_place place; /* of a socket file; owned */
+	enum aw_route route;
 };
 
 /* The target's socket as a descriptor of ours (owned), or -1: answered. */

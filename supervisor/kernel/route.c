@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* route.c - inside the wall, or out of it. */
+#include "supervisor/kernel/route.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "policy/profile.h"
+#include "policy/region.h"
+#include "supervisor/net/listens.h"
+
+static bool is_inside_ipv4(const unsigned char *bytes)
+{
+	static const unsigned char none[4], plain[4] = {192, 0, 0, 8}; /* maker.c */
+
+	return bytes[0] == 127 || memcmp(bytes, none, 4) == 0 ||
+	       memcmp(bytes, plain, 4) == 0;
+}
+
+bool aw_route_is_inside(const struct aw_address *to)
+{
+	static const unsigned char none[16], one[16] = {[15] = 1},
+					     plain[16] = {1, [15] = 1}, /* maker.c */
+		mapped[12] = {[10] = 0xff, 0xff};
+	const unsigned char *bytes = to->bytes;
+
+	if (to->family == AF_INET)
+		return is_inside_ipv4(bytes);
+	if (to->family != AF_INET6)
+		return false;
+	if (memcmp(bytes, mapped, sizeof(mapped)) == 0)
+		return is_inside_ipv4(bytes + 12);
+	return memcmp(bytes, none, 16) == 0 || memcmp(bytes, one, 16) == 0 ||
+	       memcmp(bytes, plain, 16) == 0;
+}
+
+/* No rule speaks of it: what stays among the processes behind a wall needs none. */
+static void admit_inside(struct aw_notified *call, const struct aw_address *to,
+	struct aw_decision *decision)
+{
+	const struct aw_image *image = atomic_load(&call->watch->image);
+	uint32_t profiles = call->target.who.role.profiles;
+	enum aw_action action = call->event.action;
+
+	if (decision->verdict != AW_DENY || decision->rule != AW_NO_RULE)
+		return;
+	if (action == AW_BIND && aw_image_lists_listening(image, profiles))
+		return;
+	/* unless a profile is against it */
+	aw_image_decide_address_in(
+		image, profiles | AW_PROFILES_ALONE, action, to, decision);
+}
+
+/*
+ * Somebody inside comes first, then the host's own loopback, where a rule admits that:
+ * a model's server, say.
+ */
+static void decide_inside(struct aw_notified *call, struct aw_hand_address *address,
+	const struct aw_address *to, struct aw_decision *decision)
+{
+	struct aw_decision named = *decision;
+	struct aw_address copy = *to;
+
+	address->route = AW_ROUTE_INSIDE;
+	if (call->event.action == AW_BIND) {
+		admit_inside(call, to, decision);
+		return;
+	}
+	if (named.verdict == AW_DENY &&
+		!aw_names_decide(call->watch->names, atomic_load(&call->watch->image),
+			call->target.who.role.profiles, call->event.action, false,
+			&copy, &named))
+		named = *decision;
+	if (named.verdict != AW_DENY && !aw_inner_listens(call->watch->inner,
+						address->protocol, &address->judged)) {
+		*decision = named;
+		address->route = AW_ROUTE_OUTSIDE;
+		return;
+	}
+	admit_inside(call, to, decision);
+}
+
+bool aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
+	struct aw_address *to, struct aw_decision *decision)
+{
+	bool internet = to->family == AF_INET || to->family == AF_INET6;
+
+	address->route = AW_ROUTE_AS_IT_IS;
+	if (call->watch->inner && aw_route_is_inside(to)) {
+		decide_inside(call, address, to, decision);
+		return true;
+	}
+	if (!aw_names_decide(call->watch->names, atomic_load(&call->watch->image),
+		    call->target.who.role.profiles, call->event.action, call->patient,
+		    to, decision))
+		return false;
+	if (call->watch->inner && internet)
+		address->route = call->event.action == AW_BIND ? AW_ROUTE_INSIDE
+							       : AW_ROUTE_OUTSIDE;
+	return true;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * route.h - which way a connection or a datagram goes, once it is known where to.
+ *
+ * Behind a wall that makes a network namespace the target's sockets lead nowhere but to
+ * its own loopback.  What may go further goes over a socket of ours, which takes the
+ * place of the target's (swap.h).
+ */
+#ifndef AW_SUPERVISOR_KERNEL_ROUTE_H
+#define AW_SUPERVISOR_KERNEL_ROUTE_H
+
+#include "supervisor/kernel/hand_net.h"
+
+/*
+ * The verdict about an address, with the names that it has, and address->route.  Inside
+ * the wall's loopback no rule is needed; what a rule says of it counts.  False: it may
+ * be otherwise after waiting (AW_REPLY_LATER), nothing is changed.
+ */
+bool aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
+	struct aw_address *to, struct aw_decision *decision);
+
+/* The loopback, or what stands for it: any address that only the wall's inside has. */
+bool aw_route_is_inside(const struct aw_address *to);
+
+#endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,13 +171,13 @@ static bool wait_for_work(struct aw_resolver *r)
 	return r->queue && !r->stop;
 }
 
+/* One for all, which nobody frees. */
 static struct aw_resolved *no_answer(void)
 {
-	struct aw_resolved *none = calloc(1, sizeof(*none));
+	static struct aw_resolved none = {.users = 1};
 
-	if (none)
-		none->users = 1;
-	return none;
+	atomic_fetch_add(&none.users, 1);
+	return &none;
 }
 
 static void *work(void *arg)
@@ -192,12 +193,11 @@ static void *work(void *arg)
 		DL_DELETE(r->queue, q);
 		pthread_mutex_unlock(&r->lock);
 		answer = asking ? aw_asking_ask(asking, q->name, q->type) : NULL;
-		if (!answer)
+		if (answer)
+			answer->made = seconds();
+		else
 			answer = no_answer();
 		pthread_mutex_lock(&r->lock);
-		if (!answer)
-			continue; /* no memory at all: they give up by themselves */
-		answer->made = seconds();
 		tell(r, q, answer);
 		keep(r, q, answer);
 	}

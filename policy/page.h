@@ -63,6 +63,7 @@ struct aw_page {
 	uint32_t ask;		     /* 1: every call waits for the supervisor */
 	uint32_t hides;		     /* 1: metadata is watched */
 	uint32_t profiles;	     /* 1: an exec may enter one */
+	uint32_t refusal;	     /* errno of a denied connect */
 	uint64_t image_size;
 	char shim[1024];  /* what LD_PRELOAD must hold */
 	char socket[128]; /* preload engine: where to ask; "" otherwise */

@@ -126,7 +126,9 @@ static bool judge(struct aw_self *self, const struct aw_syscall *row,
 	if (row->effect == AW_FX_META && s->head.verdict != AW_HIDE)
 		return true; /* metadata: only what is hidden is worth a line */
 	if (page->enforce && s->head.verdict >= AW_DENY) {
-		ret->denied = aw_refusal((enum aw_verdict)s->head.verdict);
+		ret->denied = row->effect == AW_FX_CONNECT
+				      ? (int)page->refusal
+				      : aw_refusal((enum aw_verdict)s->head.verdict);
 		s->head.flags |= AW_REC_REFUSED;
 	}
 	put(self, row, s, ret);

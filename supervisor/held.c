@@ -43,6 +43,7 @@ int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
 	ret->facts.landlock = ret->landlock.version ? &ret->landlock : NULL;
 	ret->facts.mounts = wall->own_mounts ? plan : NULL;
 	ret->facts.no_network = wall->own_network && plan->network == AW_PLAN_NET_NONE;
+	ret->facts.apart = wall->own_network;
 	return 0;
 }
 

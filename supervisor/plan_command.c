@@ -43,7 +43,8 @@ int aw_plan_show(const struct aw_policy *policy, const struct aw_layers *layers,
 		.cwd = cwd,
 		.parts = parts,
 		.instance = policy->redirect_home ? "/SESSION/instance" : NULL,
-		.enforce = aw_image_mode(policy->image) == AW_ENFORCE};
+		.enforce = aw_image_mode(policy->image) == AW_ENFORCE,
+		.notified = !policy->engine || strcmp(policy->engine, "preload") != 0};
 
 	name = name ? name : policy->runner ? policy->runner : "bwrap";
 	runner = aw_runner_find(name);

@@ -24,6 +24,7 @@
 #include "supervisor/descend.h"
 #include "supervisor/kernel/notify.h"
 #include "supervisor/mcp.h"
+#include "supervisor/net/inner.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
@@ -418,6 +419,22 @@ static void serve_until(void *service, int socket)
 	} while (!fds[0].revents);
 }
 
+/*
+ * Sockets of the wall's network can be made from now on.  Where nothing is allowed that
+ * leads out of it, nobody needs them: firejail's belongs to root.
+ */
+static int enter_network(struct service *s, struct aw_error *err)
+{
+	const struct aw_run *run = s->run;
+	bool needed = run->plan.network != AW_PLAN_NET_NONE;
+
+	if (!s->watch.own_network || !s->watch.holds)
+		return 0;
+	if (aw_inner_start(s->command, &s->watch.inner, err) == 0)
+		return 0;
+	return needed ? aw_while(err, "nothing was started") : 0;
+}
+
 /* Threads first, then the command: its very first call already waits for an answer. */
 static int start(struct service *s, struct aw_error *err)
 {
@@ -441,6 +458,8 @@ static int start(struct service *s, struct aw_error *err)
 		return AW_RUN_FAILED;
 	s->watch.listener = launched.listener;
 	s->watch.no_new_privs = launched.no_new_privs;
+	if (enter_network(s, err) < 0)
+		return AW_RUN_FAILED;
 	aw_service_say_start(&s->watch, s->run, s->command);
 	if (launched.listener >= 0 &&
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
@@ -465,6 +484,7 @@ static void finish(struct service *s)
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
+	aw_inner_stop(s->watch.inner);
 	aw_names_free(s->watch.names);
 	aw_mcp_free(s->watch.mcp);
 	aw_asker_free(s->watch.asker);

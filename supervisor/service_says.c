@@ -49,9 +49,10 @@ static void describe(const struct aw_run *run, char *text, size_t size)
 	if (holding->landlock.version)
 		snprintf(landlock, sizeof(landlock), ", landlock interface %d",
 			holding->landlock.version);
-	snprintf(text, size, "mode %s, engine %s, runner %s%s, held by %s%s",
+	snprintf(text, size, "mode %s, engine %s, runner %s%s%s, held by %s%s",
 		holding->facts.enforce ? "enforce" : "audit",
 		aw_engine_name(run->engine), run->wall.runner->name, landlock,
+		run->wall.own_network ? ", network of its own" : "",
 		holding->facts.landlock || holding->facts.mounts ? "kernel and " : "",
 		!holding->facts.notified ? "shim"
 		: holding->facts.enforce ? "supervisor"
@@ -73,7 +74,7 @@ void aw_service_say_start(
 	struct aw_watch *watch, const struct aw_run *run, pid_t command)
 {
 	struct aw_event event = {.kind = AW_EV_START, .port = -1};
-	char text[128];
+	char text[192];
 
 	describe(run, text, sizeof(text));
 	event.text = text;

@@ -66,6 +66,7 @@ static void fill_page(
 	page->ask = facts->ask;
 	page->hides = facts->hides;
 	page->profiles = facts->profiles;
+	page->refusal = facts->refusal;
 	page->image_size = image_size;
 	snprintf(page->shim, sizeof(page->shim), "%s", facts->shim);
 	snprintf(page->socket, sizeof(page->socket), "%s",

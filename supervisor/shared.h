@@ -24,7 +24,7 @@ struct aw_shared {
 /* What goes into the control page once and for all. */
 struct aw_shared_facts {
 	enum aw_work work;
-	uint32_t enforce, ask, hides, profiles;
+	uint32_t enforce, ask, hides, profiles, refusal;
 	const char *shim, *socket, *session; /* socket may be NULL */
 };
 

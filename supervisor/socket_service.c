@@ -249,7 +249,7 @@ static bool ask(struct aw_watch *watch, uint64_t cookie, struct aw_event *event,
 	aw_answer_members(&answered, extra, size);
 	event->extra = extra;
 	answer->refuse = event->ask_denied;
-	answer->err = moot ? moot : EACCES;
+	answer->err = moot ? moot : aw_watch_refusal(watch, event, AW_DENY);
 	return true;
 }
 
@@ -290,7 +290,7 @@ static bool judge(struct aw_watch *watch, int fd, const struct question *q,
 	event.enforced = watch->enforce;
 	answer.verdict = decision.verdict;
 	answer.refuse = watch->enforce && decision.verdict != AW_ALLOW;
-	answer.err = decision.verdict == AW_HIDE ? ENOENT : EACCES;
+	answer.err = aw_watch_refusal(watch, &event, decision.verdict);
 	if (watch->enforce && decision.verdict == AW_ASK &&
 		!ask(watch, cookie, &event, &answer, extra, sizeof(extra),
 			ret_question)) {

@@ -19,6 +19,8 @@ static const struct aw_held by_landlock_contents = {AW_BY_KERNEL,
 	"Landlock, but for mode, owner, times and attributes: the supervisor"};
 static const struct aw_held no_network = {
 	AW_BY_KERNEL, "the wall, which has no network"};
+static const struct aw_held apart = {AW_BY_KERNEL,
+	"the wall, whose network leads nowhere: the supervisor makes what goes out"};
 static const struct aw_held unread = {
 	AW_BY_SUPERVISOR, "the supervisor, which does not let the file be read either"};
 static const struct aw_held by_arguments = {
@@ -132,8 +134,8 @@ static bool kernel_holds(const struct aw_strength_facts *facts,
 	const struct aw_refused *refused, struct aw_held *ret)
 {
 	if (refused->family && refused->family != AF_UNIX) {
-		*ret = no_network;
-		return facts->no_network && refused->action != AW_BIND;
+		*ret = facts->no_network ? no_network : apart;
+		return facts->apart && refused->action != AW_BIND;
 	}
 	return one_path(facts, refused, refused->path, refused->path_len, ret) ||
 	       one_path(facts, refused, refused->path2, refused->path2_len, ret);

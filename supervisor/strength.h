@@ -38,7 +38,8 @@ struct aw_strength_facts {
 	const struct aw_landlock *landlock; /* borrowed, or NULL: none */
 	const struct aw_plan *mounts;	    /* borrowed: the wall has mounts made from
 					       this plan; NULL: it has not */
-	bool no_network; /* the wall has a network of its own that leads nowhere */
+	bool apart;	 /* the wall has a network of its own, which leads nowhere */
+	bool no_network; /* ... and nothing is allowed that the supervisor would make */
 };
 
 struct aw_held {

@@ -224,7 +224,8 @@ int aw_run_build_wall(struct aw_run *run, struct aw_error *err)
 		.cwd = cwd,
 		.parts = parts,
 		.folder = run->session->dir,
-		.enforce = run->policy.mode == AW_ENFORCE};
+		.enforce = run->policy.mode == AW_ENFORCE,
+		.notified = run->engine != AW_PRELOAD};
 
 	if (check_exposed(run, err) < 0)
 		return -1;

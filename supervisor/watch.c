@@ -48,6 +48,16 @@ static void log_trouble(struct aw_watch *watch, const struct aw_error *err)
 	}
 }
 
+int aw_watch_refusal(const struct aw_watch *watch, const struct aw_event *event,
+	enum aw_verdict verdict)
+{
+	if (verdict == AW_HIDE)
+		return ENOENT;
+	return event->action == AW_CONNECT && event->family
+		       ? (int)atomic_load(&watch->shared)->page->refusal
+		       : EACCES;
+}
+
 /* Who made, or could have made, the verdict hold. */
 static const char *strength_of(struct aw_watch *watch, const struct aw_event *event)
 {

@@ -97,6 +97,10 @@ bool aw_watch_is_beyond(struct aw_watch *watch, const struct aw_who *who, pid_t 
 void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 	const struct aw_decision *decision, struct aw_rule *rule, bool by_shim);
 
+/* The errno of a call that is denied, or hidden. */
+int aw_watch_refusal(const struct aw_watch *watch, const struct aw_event *event,
+	enum aw_verdict verdict);
+
 /* A process was seen for the first time: watch for its end. */
 void aw_watch_born(void *watch, const struct aw_who *who, int pidfd);
 

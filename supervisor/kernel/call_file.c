@@ -70,7 +70,7 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
 		return;
 	}
 	call->reply = AW_REPLY_FAIL;
-	call->err = decision->verdict == AW_HIDE ? ENOENT : EACCES;
+	call->err = aw_watch_refusal(watch, &call->event, decision->verdict);
 }
 
 bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hand_net.c - connect and bind for a target. */
+/* hand_net.c - a target's sockets: their addresses, judged; bind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -16,8 +16,10 @@
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/kernel/route.h"
+#include "supervisor/net/inner.h"
 #include "supervisor/pidfd.h"
 
 int aw_hand_socket(struct aw_notified *call, int number)
@@ -111,6 +113,7 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 	}
 	event->path = event->raw = (struct aw_text){NULL, 0};
 	aw_image_decide_address_in(image, profiles, event->action, &to, &decision);
+	address->route = aw_route_of_name(call, &to, &decision);
 	if (decision.verdict != AW_ALLOW && decision.rule == AW_NO_RULE &&
 		is_own_server(address, &to)) /* unless a profile is against it */
 		aw_image_decide_address_in(image, profiles | AW_PROFILES_ALONE,
@@ -142,46 +145,6 @@ void aw_hand_use(struct aw_hand_address *address)
 	address->len = offsetof(struct sockaddr_un, sun_path) + 1 +
 		       (size_t)snprintf(un->sun_path, sizeof(un->sun_path),
 			       "/proc/self/fd/%d", address->place.object);
-}
-
-static long connect_waiting(struct aw_waiting *waiting)
-{
-	return connect(waiting->fd, (const struct sockaddr *)waiting->address,
-		(socklen_t)waiting->address_len);
-}
-
-static void connect_it(
-	struct aw_notified *call, int *fd, struct aw_hand_address *address)
-{
-	struct aw_waiting waiting = {.watch = call->watch,
-		.id = call->id,
-		.target = call->target,
-		.work = connect_waiting};
-	long result;
-	int err;
-
-	aw_hand_use(address);
-	if (address->place.parent >= 0 && address->place.object < 0) {
-		aw_hand_answer(call, -ENOENT);
-		return;
-	}
-	/* a server far away, or one with a full queue, may let us wait */
-	if (!(fcntl(*fd, F_GETFL) & O_NONBLOCK) && address->any.family) {
-		waiting.address_len = address->len;
-		memcpy(waiting.address, &address->any, address->len);
-		waiting.fd = aw_take_fd(fd);
-		waiting.second = aw_take_fd(&address->place.object);
-		aw_hand_wait(call, &waiting);
-		return;
-	}
-	err = aw_persona_take(call->watch, &call->target);
-	if (!err) {
-		result = connect(*fd, (const struct sockaddr *)&address->any,
-			(socklen_t)address->len);
-		err = result < 0 ? errno : 0;
-		aw_persona_drop();
-	}
-	aw_hand_answer(call, -err);
 }
 
 /* Does the target's own text lead from our root to the same folder? */
@@ -228,11 +191,15 @@ static int bind_file(struct aw_notified *call, int fd, struct aw_hand_address *a
 	return result;
 }
 
-static void bind_it(struct aw_notified *call, int fd, struct aw_hand_address *address)
+static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *address)
 {
 	const struct sockaddr_un *un = &address->any.un;
-	int result = -aw_persona_take(call->watch, &call->target);
+	int result = 0;
 
+	if (!aw_outside_has_port(*fd))
+		result = -aw_outside_change(call, fd, address->route);
+	if (!result)
+		result = -aw_persona_take(call->watch, &call->target);
 	if (result) {
 		aw_hand_answer(call, result);
 		return;
@@ -242,10 +209,10 @@ static void bind_it(struct aw_notified *call, int fd, struct aw_hand_address *ad
 			aw_persona_drop();
 			return;
 		}
-		result = bind_file(call, fd, address);
+		result = bind_file(call, *fd, address);
 		aw_git_leave(call);
 	} else {
-		result = bind(fd, (const struct sockaddr *)&address->any,
+		result = bind(*fd, (const struct sockaddr *)&address->any,
 				 (socklen_t)address->len) < 0
 				 ? -errno
 				 : 0;
@@ -273,22 +240,35 @@ static void to_address(struct aw_notified *call)
 	}
 	if (aw_hand_may_address(call, &address)) {
 		if (call->row->effect == AW_FX_BIND)
-			bind_it(call, fd, &address);
+			bind_it(call, &fd, &address);
 		else
-			connect_it(call, &fd, &address);
+			aw_hand_connect(call, &fd, &address);
 	}
 	aw_place_release(&address.place);
 }
 
+static int socket_for(struct aw_notified *call)
+{
+	int family = (int)call->args[0], type = (int)call->args[1] | SOCK_CLOEXEC;
+	int fd;
+
+	if (call->watch->inner)
+		return aw_inner_socket(
+			call->watch->inner, family, type, (int)call->args[2], NULL, 0);
+	fd = socket(family, type, (int)call->args[2]);
+	return fd < 0 ? -errno : fd;
+}
+
 /*
- * socketcall(2) has its arguments in memory, so the socket is made here: in our network
- * namespace, which must be the target's.
+ * socketcall(2) has its arguments in memory, so the socket is made here: in the
+ * target's network namespace, where we can.
  */
 static void make_socket(struct aw_notified *call)
 {
 	int type = (int)call->args[1], fd, err;
 
-	if (call->watch->own_network && call->args[0] != AF_UNIX) {
+	if (call->watch->own_network && !call->watch->inner &&
+		call->args[0] != AF_UNIX) {
 		aw_hand_answer(call, -ENOSYS);
 		return;
 	}
@@ -297,11 +277,10 @@ static void make_socket(struct aw_notified *call)
 		aw_hand_answer(call, -err);
 		return;
 	}
-	fd = socket((int)call->args[0], type | SOCK_CLOEXEC, (int)call->args[2]);
-	err = errno;
+	fd = socket_for(call);
 	aw_persona_drop();
 	if (fd < 0)
-		aw_hand_answer(call, -err);
+		aw_hand_answer(call, fd);
 	else if (!aw_hand_give(call, &fd, O_RDWR | (type & SOCK_CLOEXEC)))
 		aw_cleanup_close(&fd);
 }

@@ -13,6 +13,7 @@ enum aw_route {
 	AW_ROUTE_AS_IT_IS, /* over the target's own socket, wherever that leads */
 	AW_ROUTE_INSIDE,   /* over one of the wall's network */
 	AW_ROUTE_OUTSIDE,  /* over one of ours */
+	AW_ROUTE_EITHER,   /* as it is, and over one of ours when nobody is there */
 };
 
 /* An address, copied out of the target. */
@@ -36,6 +37,10 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 
 /* Make it one that can be used from here. */
 void aw_hand_use(struct aw_hand_address *address);
+
+/* hand_connect.c: connect *fd, which may become another, and answer. */
+void aw_hand_connect(
+	struct aw_notified *call, int *fd, struct aw_hand_address *address);
 
 /* hand_send.c: sendto, sendmsg and sendmmsg with an address. */
 void aw_hand_send(struct aw_notified *call);

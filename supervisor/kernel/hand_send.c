@@ -15,6 +15,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/pidfd.h"
 
@@ -355,11 +356,25 @@ static bool find_address(
 	return true;
 }
 
+/* With the target's rights, as far as there is room for it. */
+static int send_now(
+	struct aw_notified *call, int fd, struct message *m, uint64_t flags, long *ret)
+{
+	int err = aw_persona_take(call->watch, &call->target);
+
+	if (err)
+		return err;
+	*ret = send_ours(fd, m, (int)flags | MSG_DONTWAIT);
+	err = *ret < 0 ? errno : 0;
+	aw_persona_drop();
+	return err;
+}
+
 /* Judge and send one message that is ours; its result, or -errno. */
 static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	uint64_t flags, bool alone)
 {
-	long result;
+	long result = 0;
 	int err;
 
 	if (!find_address(call, *fd, m, &err))
@@ -367,14 +382,16 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	/* the pages would be ours, and in use for something else by then */
 	if (flags & MSG_ZEROCOPY)
 		return -ENOBUFS;
-	if (alone && flags & MSG_FASTOPEN && wait_for_room(call, fd, m, flags))
-		return 0;
-	err = aw_persona_take(call->watch, &call->target);
+	err = m->name ? aw_outside_change(call, fd, m->address.route) : 0;
 	if (err)
 		return -err;
-	result = send_ours(*fd, m, (int)flags | MSG_DONTWAIT);
-	err = result < 0 ? errno : 0;
-	aw_persona_drop();
+	if (alone && flags & MSG_FASTOPEN && wait_for_room(call, fd, m, flags))
+		return 0;
+	err = send_now(call, *fd, m, flags, &result);
+	/* nobody has the name inside: it was meant to be outside */
+	if (err == ECONNREFUSED && m->name && m->address.route == AW_ROUTE_EITHER &&
+		!aw_outside_change(call, fd, AW_ROUTE_OUTSIDE))
+		err = send_now(call, *fd, m, flags, &result);
 	if ((err == EAGAIN || (m->kind == STREAM && !err && m->sent < m->len)) &&
 		alone && wait_for_room(call, fd, m, flags))
 		return 0;

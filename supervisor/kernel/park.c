@@ -71,7 +71,9 @@ bool aw_call_ask(struct aw_notified *call, struct aw_event *event)
 		return true;
 	if (answered.how == AW_HOW_LIMIT)
 		answer_limit(call);
-	refuse(call, event, call->moot ? call->moot : EACCES);
+	refuse(call, event,
+		call->moot ? call->moot
+			   : aw_watch_refusal(call->watch, event, AW_DENY));
 	return false;
 }
 

@@ -80,13 +80,23 @@ static void decide_inside(struct aw_notified *call, struct aw_hand_address *addr
 	admit_inside(call, to, decision);
 }
 
+enum aw_route aw_route_of_name(struct aw_notified *call, const struct aw_address *to,
+	const struct aw_decision *decision)
+{
+	return call->watch->inner && to->family == AF_UNIX && to->path_len &&
+			       to->path[0] == '@' && decision->verdict < AW_DENY &&
+			       call->event.action != AW_BIND
+		       ? AW_ROUTE_EITHER
+		       : AW_ROUTE_AS_IT_IS;
+}
+
 bool aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 	struct aw_address *to, struct aw_decision *decision)
 {
-	bool internet = to->family == AF_INET || to->family == AF_INET6;
+	bool apart = call->watch->inner &&
+		     (address->domain == AF_INET || address->domain == AF_INET6);
 
-	address->route = AW_ROUTE_AS_IT_IS;
-	if (call->watch->inner && aw_route_is_inside(to)) {
+	if (apart && aw_route_is_inside(to)) {
 		decide_inside(call, address, to, decision);
 		return true;
 	}
@@ -94,7 +104,7 @@ bool aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 		    call->target.who.role.profiles, call->event.action, call->patient,
 		    to, decision))
 		return false;
-	if (call->watch->inner && internet)
+	if (apart && (to->family == AF_INET || to->family == AF_INET6))
 		address->route = call->event.action == AW_BIND ? AW_ROUTE_INSIDE
 							       : AW_ROUTE_OUTSIDE;
 	return true;

@@ -12,6 +12,13 @@
 #include "supervisor/kernel/hand_net.h"
 
 /*
+ * An abstract name of Unix sockets belongs to a network namespace, too (unix(7)): one
+ * that a rule admits may be inside or outside.  decision: of the rules alone.
+ */
+enum aw_route aw_route_of_name(struct aw_notified *call, const struct aw_address *to,
+	const struct aw_decision *decision);
+
+/*
  * The verdict about an address, with the names that it has, and address->route.  Inside
  * the wall's loopback no rule is needed; what a rule says of it counts.  False: it may
  * be otherwise after waiting (AW_REPLY_LATER), nothing is changed.

@@ -73,7 +73,7 @@ static int find_engine(const struct aw_standing_wish *wish, struct aw_standing *
 }
 
 /* The wall that `run` would build, but not around anything. */
-static int build_wall(struct aw_standing *s, struct aw_error *err)
+static int build_wall(struct aw_standing *s, bool notified, struct aw_error *err)
 {
 	const struct aw_runner *runner = aw_runner_find(s->runner);
 	AW_FREE char *cwd = getcwd(NULL, 0);
@@ -86,7 +86,8 @@ static int build_wall(struct aw_standing *s, struct aw_error *err)
 		.command = (char **)command,
 		.cwd = cwd ? cwd : "/",
 		.parts = parts,
-		.enforce = s->policy.mode == AW_ENFORCE};
+		.enforce = s->policy.mode == AW_ENFORCE,
+		.notified = notified};
 	struct aw_error why;
 
 	if (!runner)
@@ -112,7 +113,7 @@ int aw_standing_hold(const struct aw_standing_wish *wish, struct aw_standing *st
 		return -1;
 	standing->runner = aw_wall_expected(
 		&standing->policy, wish->runner, standing->source_count);
-	if (build_wall(standing, err) < 0)
+	if (build_wall(standing, notified, err) < 0)
 		return -1;
 	return aw_hold(&standing->policy, &standing->plan, &standing->wall, notified,
 		&standing->holding, err);

@@ -279,7 +279,7 @@ static void make_namespaces(struct bwrap *b)
 		AW_ARGS(&b->args, "--unshare-user");
 	AW_ARGS(&b->args, "--unshare-ipc", "--unshare-pid", "--unshare-uts",
 		"--unshare-cgroup-try");
-	if (b->plan->network == AW_PLAN_NET_NONE)
+	if (b->plan->apart)
 		AW_ARGS(&b->args, "--unshare-net");
 	if (b->wish->enforce)
 		AW_ARGS(&b->args, "--die-with-parent");
@@ -380,7 +380,7 @@ static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 				"building the wall: handing bwrap its arguments: %s",
 				strerror(errno));
 		ret->own_mounts = ret->own_pids = true;
-		ret->own_network = plan->network == AW_PLAN_NET_NONE;
+		ret->own_network = plan->apart;
 		return 0;
 	}
 	aw_arguments_free(&b.args);

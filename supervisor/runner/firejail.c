@@ -238,6 +238,15 @@ static void close_all(struct profile *p)
 	fputs("read-only /\n", p->out);
 }
 
+/*
+ * firejail that an ordinary user starts has its namespaces belong to root, so that the
+ * supervisor could not make sockets in them (setns(2)).
+ */
+static bool is_apart(const struct aw_plan *plan)
+{
+	return plan->network == AW_PLAN_NET_NONE || (plan->apart && geteuid() == 0);
+}
+
 static void write_profile(struct profile *p)
 {
 	const struct aw_plan *plan = p->plan;
@@ -247,7 +256,7 @@ static void write_profile(struct profile *p)
 	      "namespace\nkeep-dev-shm\nkeep-var-tmp\n"
 	      "writable-run-user\nwritable-etc\nwritable-var\nwritable-var-log\n",
 		p->out);
-	if (plan->network == AW_PLAN_NET_NONE)
+	if (is_apart(plan))
 		fputs("net none\n", p->out);
 	if (geteuid() == 0)
 		fputs("caps.keep "
@@ -323,7 +332,7 @@ static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 	}
 	ret->prefix = args.items;
 	ret->own_mounts = ret->own_pids = true;
-	ret->own_network = plan->network == AW_PLAN_NET_NONE;
+	ret->own_network = is_apart(plan);
 	ret->reads_held = ret->reads_held && held;
 	return 0;
 }

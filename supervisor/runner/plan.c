@@ -318,7 +318,7 @@ int aw_plan_make(
 	make(&maker);
 	if (wish->instance && !(plan.instance = strdup(wish->instance)))
 		maker.failed = true;
-	if (!aw_plan_fill_network(maker.image, &plan))
+	if (!aw_plan_fill_network(wish, &plan))
 		maker.failed = true;
 	for (size_t i = 0; i < maker.count; i++)
 		aw_place_free(&maker.places[i]);

@@ -58,6 +58,8 @@ struct aw_plan {
 	struct aw_plan_link *links; /* owned; sorted by path */
 	size_t link_count;
 	enum aw_plan_network network;
+	bool apart; /* behind a network namespace: the supervisor makes what leads out
+		       of it, or nothing does */
 	/* TCP ports that some rule allows; all_ports: any */
 	uint16_t *connect_ports, *listen_ports; /* owned */
 	size_t connect_count, listen_count;
@@ -77,9 +79,11 @@ struct aw_plan_wish {
 	const char *instance;	  /* folder for redirected HOME and so on, or NULL */
 	const char *folder;	  /* the session's, for files that a wall needs; NULL:
 				     none is made, the wall is only shown */
-	bool minimal; /* only what is named and the system; else all of / is there,
-			 unless the policy denies it */
-	bool enforce; /* the wall falls with the supervisor */
+	bool minimal;  /* only what is named and the system; else all of / is there,
+			  unless the policy denies it */
+	bool enforce;  /* the wall falls with the supervisor */
+	bool notified; /* ... which is asked about every connection (not engine
+			  preload) */
 };
 
 /*

@@ -67,7 +67,7 @@ void aw_grade_file(
 void aw_grade_folder(
 	const struct aw_image *image, const char *path, struct aw_grade *ret);
 
-bool aw_plan_fill_network(const struct aw_image *image, struct aw_plan *plan);
+bool aw_plan_fill_network(const struct aw_plan_wish *wish, struct aw_plan *plan);
 
 /* True when path is folder, or below it. */
 bool aw_path_is_below(const char *path, const char *folder);

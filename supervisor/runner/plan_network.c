@@ -46,8 +46,9 @@ static bool find_ports(const struct aw_image *image, enum aw_action action,
 	return true;
 }
 
-bool aw_plan_fill_network(const struct aw_image *image, struct aw_plan *plan)
+bool aw_plan_fill_network(const struct aw_plan_wish *wish, struct aw_plan *plan)
 {
+	const struct aw_image *image = wish->policy->image;
 	static const enum aw_plan_network networks[] = {
 		[AW_REACH_ALL] = AW_PLAN_NET_ALL,
 		[AW_REACH_NONE] = AW_PLAN_NET_NONE,
@@ -55,6 +56,9 @@ bool aw_plan_fill_network(const struct aw_image *image, struct aw_plan *plan)
 	};
 
 	plan->network = networks[aw_image_network(image)];
+	plan->apart =
+		plan->network == AW_PLAN_NET_NONE ||
+		(plan->network == AW_PLAN_NET_SOME && wish->enforce && wish->notified);
 	return find_ports(image, AW_CONNECT, &plan->connect_ports, &plan->connect_count,
 		       &plan->all_connect_ports) &&
 	       find_ports(image, AW_BIND, &plan->listen_ports, &plan->listen_count,

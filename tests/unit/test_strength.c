@@ -146,7 +146,7 @@ static void a_closed_network_is_held_by_the_kernel(void)
 	struct aw_refused to = {.action = AW_CONNECT, .family = AF_INET6};
 	struct aw_held held;
 
-	closed.no_network = true;
+	closed.apart = closed.no_network = true;
 	aw_strength_of(&closed, &to, &held);
 	ok(held.strength == AW_BY_KERNEL, "connecting where there is no network");
 	to.action = AW_BIND;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hand_connect.c - connect for a target, once it may be done. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/outside.h"
+#include "supervisor/kernel/persona.h"
+
+static long connect_to(int fd, const struct aw_hand_address *address)
+{
+	return connect(
+		fd, (const struct sockaddr *)&address->any, (socklen_t)address->len);
+}
+
+/* Nobody has the name inside: it was meant to be outside. */
+static int connect_outside(struct aw_swap *swap, const void *address, size_t len)
+{
+	int err = aw_outside_make(swap, AW_ROUTE_OUTSIDE);
+
+	if (err || swap->fd < 0)
+		return err ? err : ECONNREFUSED;
+	if (connect(swap->fd, address, (socklen_t)len) < 0)
+		err = errno;
+	if (!err)
+		err = aw_outside_put(swap);
+	close(aw_take_fd(&swap->fd));
+	return err;
+}
+
+static long connect_waiting(struct aw_waiting *waiting)
+{
+	struct aw_swap *swap = waiting->data;
+	int err;
+
+	if (connect(waiting->fd, (const struct sockaddr *)waiting->address,
+		    (socklen_t)waiting->address_len) == 0)
+		return 0;
+	if (!swap || errno != ECONNREFUSED)
+		return -1;
+	swap->old = waiting->fd;
+	err = connect_outside(swap, waiting->address, waiting->address_len);
+	errno = err;
+	return err ? -1 : 0;
+}
+
+/*
+ * A server far away, or one with a full queue, may let us wait: by then the target has
+ * the socket that it waits for, as it has to when a signal ends the waiting.
+ */
+static void connect_patiently(
+	struct aw_notified *call, int *fd, struct aw_hand_address *address)
+{
+	struct aw_waiting waiting = {.watch = call->watch,
+		.id = call->id,
+		.target = call->target,
+		.address_len = address->len,
+		.work = connect_waiting};
+	int err = aw_outside_change(call, fd, address->route);
+
+	if (err) {
+		aw_hand_answer(call, -err);
+		return;
+	}
+	if (address->route == AW_ROUTE_EITHER) {
+		struct aw_swap *swap = malloc(sizeof(*swap));
+
+		if (swap)
+			*swap = aw_outside_swap(call, *fd);
+		waiting.data = swap;
+		waiting.drop = free;
+	}
+	memcpy(waiting.address, &address->any, address->len);
+	waiting.fd = aw_take_fd(fd);
+	waiting.second = aw_take_fd(&address->place.object);
+	aw_hand_wait(call, &waiting);
+}
+
+/* The target gets what is connected, or about to be; an epoll instance is told no
+ * earlier. */
+static void connect_at_once(
+	struct aw_notified *call, int fd, const struct aw_hand_address *address)
+{
+	struct aw_swap swap = aw_outside_swap(call, fd);
+	int err = aw_persona_take(call->watch, &call->target), put = 0;
+
+	if (!err)
+		err = aw_outside_make(&swap, address->route);
+	if (!err && connect_to(swap.fd >= 0 ? swap.fd : fd, address) < 0)
+		err = errno;
+	if (err == ECONNREFUSED && address->route == AW_ROUTE_EITHER)
+		err = connect_outside(&swap, &address->any, address->len);
+	aw_persona_drop();
+	if (swap.fd >= 0 && (!err || err == EINPROGRESS))
+		put = aw_outside_put(&swap);
+	if (swap.fd >= 0)
+		close(swap.fd);
+	aw_hand_answer(call, -(put ? put : err));
+}
+
+void aw_hand_connect(struct aw_notified *call, int *fd, struct aw_hand_address *address)
+{
+	aw_hand_use(address);
+	if (address->place.parent >= 0 && address->place.object < 0)
+		aw_hand_answer(call, -ENOENT);
+	else if (!(fcntl(*fd, F_GETFL) & O_NONBLOCK) && address->any.family)
+		connect_patiently(call, fd, address);
+	else
+		connect_at_once(call, *fd, address);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outside.c - a socket changes places with another. */
+#include "supervisor/kernel/outside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/persona.h"
+#include "supervisor/net/inner.h"
+#include "supervisor/pidfd.h"
+
+struct aw_swap aw_outside_swap(const struct aw_notified *call, int old)
+{
+	return (struct aw_swap){.watch = call->watch,
+		.id = call->id,
+		.tid = call->target.tid,
+		.pid = call->target.who.pid,
+		.number = (int)call->args[0],
+		.old = old,
+		.fd = -1};
+}
+
+static int number_of(int fd, int level, int option)
+{
+	socklen_t len = sizeof(int);
+	int value = -1;
+
+	return getsockopt(fd, level, option, &value, &len) < 0 ? -1 : value;
+}
+
+/* Nothing has become of a stream yet: no connection, not even one on the way. */
+static bool is_fresh(int fd, int type, int protocol)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(peer);
+	struct tcp_info info;
+
+	if (type == SOCK_DGRAM || type == SOCK_RAW)
+		return true;
+	if (protocol == IPPROTO_TCP) {
+		len = sizeof(info.tcpi_state);
+		return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+		       info.tcpi_state == TCP_CLOSE;
+	}
+	return number_of(fd, SOL_SOCKET, SO_ACCEPTCONN) == 0 &&
+	       getpeername(fd, (struct sockaddr *)&peer, &len) < 0;
+}
+
+int aw_outside_make(struct aw_swap *swap, enum aw_route route)
+{
+	struct aw_inner *inner = swap->watch->inner;
+	int type, domain, protocol, fd;
+
+	if (!inner || route == AW_ROUTE_AS_IT_IS || route == AW_ROUTE_EITHER ||
+		aw_inner_has(inner, swap->old) == (route == AW_ROUTE_INSIDE))
+		return 0;
+	type = number_of(swap->old, SOL_SOCKET, SO_TYPE);
+	domain = number_of(swap->old, SOL_SOCKET, SO_DOMAIN);
+	protocol = number_of(swap->old, SOL_SOCKET, SO_PROTOCOL);
+	if (!is_fresh(swap->old, type, protocol))
+		return 0;
+	if (route == AW_ROUTE_INSIDE)
+		fd = aw_inner_socket(inner, domain, type, protocol, NULL, 0);
+	else
+		fd = socket(domain, type | SOCK_CLOEXEC, protocol);
+	if (fd < 0)
+		return route == AW_ROUTE_INSIDE ? -fd : errno;
+	aw_outside_copy_options(swap->old, fd);
+	fcntl(fd, F_SETFL, fcntl(swap->old, F_GETFL) & O_NONBLOCK);
+	swap->fd = fd;
+	return 0;
+}
+
+/* --- where it is in the target --- */
+
+static bool closes_on_exec(pid_t tid, int number)
+{
+	char path[64], line[64];
+	unsigned flags = 0;
+	AW_FCLOSE FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)tid, number);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "flags: %o", &flags) == 1)
+			break;
+	return flags & O_CLOEXEC;
+}
+
+static int put_at(const struct aw_swap *swap, int number)
+{
+	struct seccomp_notif_addfd add = {.id = swap->id,
+		.flags = SECCOMP_ADDFD_FLAG_SETFD,
+		.srcfd = (uint32_t)swap->fd,
+		.newfd = (uint32_t)number,
+		.newfd_flags = closes_on_exec(swap->tid, number) ? O_CLOEXEC : 0};
+
+	return ioctl(swap->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? errno
+										 : 0;
+}
+
+static void epoll_too(const struct aw_swap *swap, int number)
+{
+	AW_CLOSE int pidfd = aw_pidfd_of_thread(swap->tid, swap->pid);
+	AW_CLOSE int epoll =
+		pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
+
+	if (epoll >= 0)
+		aw_outside_watch_instead(swap->tid, number, epoll, swap->old, swap->fd);
+}
+
+/* The old one is still open here, so that no epoll instance has forgotten it. */
+int aw_outside_put(const struct aw_swap *swap)
+{
+	char path[32], text[48], old[48];
+	AW_CLOSEDIR DIR *dir = NULL;
+	struct dirent *entry;
+	struct stat st;
+	int err = 0;
+
+	if (fstat(swap->old, &st) < 0)
+		return errno;
+	snprintf(old, sizeof(old), "socket:[%lu]", (unsigned long)st.st_ino);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)swap->tid);
+	dir = opendir(path);
+	if (!dir)
+		return errno;
+	while (!err && (entry = readdir(dir))) {
+		ssize_t n =
+			readlinkat(dirfd(dir), entry->d_name, text, sizeof(text) - 1);
+
+		text[n < 0 ? 0 : n] = '\0';
+		if (strcmp(text, old) == 0)
+			err = put_at(swap, atoi(entry->d_name));
+		else if (strcmp(text, "anon_inode:[eventpoll]") == 0)
+			epoll_too(swap, atoi(entry->d_name));
+	}
+	return err;
+}
+
+bool aw_outside_has_port(int fd)
+{
+	union aw_any_address any;
+	socklen_t len = sizeof(any.storage);
+
+	memset(&any, 0, sizeof(any));
+	if (getsockname(fd, (struct sockaddr *)&any, &len) < 0)
+		return false;
+	return (any.family == AF_INET && any.in.sin_port) ||
+	       (any.family == AF_INET6 && any.in6.sin6_port);
+}
+
+int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route)
+{
+	struct aw_swap swap = aw_outside_swap(call, *fd);
+	int err = aw_persona_take(call->watch, &call->target);
+
+	if (!err)
+		err = aw_outside_make(&swap, route);
+	aw_persona_drop();
+	if (err || swap.fd < 0)
+		return err;
+	err = aw_outside_put(&swap);
+	close(err ? swap.fd : swap.old);
+	if (!err)
+		*fd = swap.fd;
+	return err;
+}

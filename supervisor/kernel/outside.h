@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outside.h - another socket in the place of a target's.
+ *
+ * A socket belongs for good to the network namespace that it was made in
+ * (network_namespaces(7)).  So who may speak to somebody outside gets a socket that was
+ * made there: of the same kind, with the same options, under the same numbers, in the
+ * same epoll instances.  The way back is the same.
+ */
+#ifndef AW_SUPERVISOR_KERNEL_OUTSIDE_H
+#define AW_SUPERVISOR_KERNEL_OUTSIDE_H
+
+#include "supervisor/kernel/hand_net.h"
+
+struct aw_swap {
+	struct aw_watch *watch;
+	uint64_t id; /* of the notified call */
+	pid_t tid, pid;
+	int number; /* in the target */
+	int old;    /* borrowed: what is there now */
+	int fd;	    /* owned: what is to come, or -1: it stays */
+};
+
+/* The swap for a call's first argument, with nothing to do yet. */
+struct aw_swap aw_outside_swap(const struct aw_notified *call, int old);
+
+/*
+ * Make the socket that a route needs; 0 or an errno.  fd stays -1 when the old one will
+ * do, or is in use already, so that the kernel has its own answer to the call.
+ */
+int aw_outside_make(struct aw_swap *swap, enum aw_route route);
+
+/* Put it where the old one was, everywhere in the target; 0 or an errno. */
+int aw_outside_put(const struct aw_swap *swap);
+
+/*
+ * Both, for calls that use the socket afterwards: *fd becomes the new one and the old
+ * one is closed.
+ */
+int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route);
+
+/* It has a port, so that it cannot be bound (again). */
+bool aw_outside_has_port(int fd);
+
+/* The pieces of these. */
+
+/* outside_options.c: what getsockopt(2) tells of one socket, set on another. */
+void aw_outside_copy_options(int from, int to);
+
+/*
+ * outside_epoll.c: where epoll (a descriptor of ours for that of process tid's number)
+ * watches the file old under some number, it watches the file fd under the same from
+ * now on.
+ */
+void aw_outside_watch_instead(pid_t tid, int number, int epoll, int old, int fd);
+
+#endif

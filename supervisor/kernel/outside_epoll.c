@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outside_epoll.c - an epoll instance of a target's watches another socket instead.
+ *
+ * An entry belongs to a file and the number it was added under, in the table of who
+ * adds it (epoll(7)).  So a thread of ours, with a table of its own that is otherwise
+ * empty, takes the files over and gives each the number that the target knows it by.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/outside.h"
+
+enum { FILES = 3 /* the epoll instance, the old socket, the new one */ };
+
+struct wish {
+	int number;
+	struct epoll_event event;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int channel = -1; /* to the thread */
+
+static bool receive(int fd, struct wish *ret, int files[FILES])
+{
+	union {
+		char bytes[CMSG_SPACE(FILES * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = {ret, sizeof(*ret)};
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes)};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n == sizeof(*ret) ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (!c || c->cmsg_len != CMSG_LEN(FILES * sizeof(int)))
+		return false;
+	memcpy(files, CMSG_DATA(c), FILES * sizeof(int));
+	return true;
+}
+
+/* Out of the way of a number. */
+static void move_from(int *fd, int number)
+{
+	int moved;
+
+	if (*fd != number)
+		return;
+	moved = fcntl(*fd, F_DUPFD_CLOEXEC, number + 1);
+	close(*fd);
+	*fd = moved;
+}
+
+static void rearrange(struct wish *wish, int files[FILES])
+{
+	for (int i = 0; i < FILES; i++)
+		move_from(&files[i], wish->number);
+	if (dup2(files[1], wish->number) >= 0)
+		epoll_ctl(files[0], EPOLL_CTL_DEL, wish->number, NULL);
+	if (dup2(files[2], wish->number) >= 0)
+		epoll_ctl(files[0], EPOLL_CTL_ADD, wish->number, &wish->event);
+	close(wish->number);
+	for (int i = 0; i < FILES; i++)
+		close(files[i]);
+}
+
+static void *serve(void *arg)
+{
+	int fd = *(int *)arg, files[FILES];
+	struct wish wish;
+
+	free(arg);
+	/* what is open elsewhere must not stay so here */
+	if (unshare(CLONE_FILES) < 0) {
+		shutdown(fd, SHUT_RDWR);
+		return NULL;
+	}
+	if (fd > 0)
+		close_range(0, (unsigned)fd - 1, 0);
+	close_range((unsigned)fd + 1, ~0U, 0);
+	send(fd, "", 1, MSG_NOSIGNAL);
+	while (receive(fd, &wish, files)) {
+		move_from(&fd, wish.number);
+		rearrange(&wish, files);
+		send(fd, "", 1, MSG_NOSIGNAL);
+	}
+	close(fd);
+	return NULL;
+}
+
+static bool wait_for(int fd)
+{
+	char byte;
+	ssize_t n;
+
+	do
+		n = recv(fd, &byte, 1, 0);
+	while (n < 0 && errno == EINTR);
+	return n == 1;
+}
+
+static int start(void)
+{
+	int pair[2], *theirs = malloc(sizeof(*theirs));
+	pthread_t thread;
+
+	if (!theirs ||
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		free(theirs);
+		return -1;
+	}
+	*theirs = pair[1];
+	if (pthread_create(&thread, NULL, serve, theirs) != 0) {
+		close(pair[0]);
+		close(pair[1]);
+		free(theirs);
+		return -1;
+	}
+	pthread_detach(thread);
+	wait_for(pair[0]); /* then it has one of its own */
+	close(pair[1]);
+	return pair[0];
+}
+
+static void ask(const struct wish *wish, const int files[FILES])
+{
+	union {
+		char bytes[CMSG_SPACE(FILES * sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec iov = {(void *)wish, sizeof(*wish)};
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes)};
+
+	control.align.cmsg_level = SOL_SOCKET;
+	control.align.cmsg_type = SCM_RIGHTS;
+	control.align.cmsg_len = CMSG_LEN(FILES * sizeof(int));
+	memcpy(CMSG_DATA(&control.align), files, FILES * sizeof(int));
+	pthread_mutex_lock(&lock);
+	if (channel < 0)
+		channel = start();
+	if (channel >= 0 && sendmsg(channel, &msg, MSG_NOSIGNAL) > 0)
+		wait_for(channel); /* until it is done */
+	pthread_mutex_unlock(&lock);
+}
+
+/* The entries are read at once: they change with the first that does. */
+void aw_outside_watch_instead(pid_t tid, int number, int epoll, int old, int fd)
+{
+	const int files[FILES] = {epoll, old, fd};
+	AW_FCLOSE FILE *file = NULL;
+	AW_FREE char *text = NULL;
+	char path[64], *line, *rest;
+	struct stat st;
+	size_t size = 0;
+
+	if (fstat(old, &st) < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)tid, number);
+	file = fopen(path, "re");
+	if (!file || getdelim(&text, &size, '\0', file) < 0)
+		return;
+	for (line = strtok_r(text, "\n", &rest); line;
+		line = strtok_r(NULL, "\n", &rest)) {
+		struct wish wish;
+		unsigned long ino;
+
+		if (sscanf(line, "tfd: %d events: %x data: %" SCNx64 " pos:%*d ino:%lx",
+			    &wish.number, &wish.event.events, &wish.event.data.u64,
+			    &ino) == 4 &&
+			ino == st.st_ino)
+			ask(&wish, files);
+	}
+}

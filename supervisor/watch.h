@@ -43,6 +43,7 @@ struct aw_watch {
 	struct aw_questions *questions; /* enforce; else NULL: nobody is asked */
 	struct aw_asker *asker;		/* the same */
 	struct aw_names *names;		/* of the allow rules; NULL without a policy */
+	struct aw_name_service *_Atomic dns; /* answers for names; NULL: nobody does */
 	struct aw_mcp *mcp;		/* which programs are MCP servers; or NULL */
 	struct aw_inner *inner;		/* sockets of the wall's network; NULL: none */
 	int listener;			/* seccomp, -1 without */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/audit/address.h"
 #include "supervisor/net/name_parts.h"
 
 enum { LOOK_SECONDS = 2, BACKLOG = 64 };
@@ -39,9 +40,9 @@ bool aw_name_service_is_at(struct aw_name_service *s, const struct aw_address *a
 	       aw_name_servers_has(s->law.servers, address);
 }
 
-int aw_name_service_socket(struct aw_name_service *s, int domain, int type, int protocol)
+struct aw_inner *aw_name_service_network(const struct aw_name_service *s)
 {
-	return aw_inner_socket(s->inner, domain, type, protocol, NULL, 0);
+	return s->reach == AW_NAMES_APART ? s->inner : NULL;
 }
 
 /* --- who asks --- */
@@ -55,24 +56,20 @@ static void note_owner(struct aw_name_service *s, int stream, int six, uint16_t 
 	atomic_store(&owner->pid, (uint32_t)pid);
 }
 
-/* Its port; 0: none.  A datagram socket gets one, as sending would give it. */
-static uint16_t port_of(int fd, int type, union aw_any_address *ret)
+/* Its port; 0: none. */
+static uint16_t port_of(int fd, union aw_any_address *ret)
 {
+	struct sockaddr *plain = (struct sockaddr *)ret;
 	socklen_t len = sizeof(*ret);
 
-	if (getsockname(fd, &ret->any, &len) < 0)
+	if (getsockname(fd, plain, &len) < 0 ||
+		(ret->family != AF_INET && ret->family != AF_INET6))
 		return 0;
-	if (type == SOCK_DGRAM && ret->family == AF_INET && !ret->in.sin_port) {
-		if (bind(fd, &ret->any, sizeof(ret->in)) < 0 ||
-			getsockname(fd, &ret->any, &len) < 0)
-			return 0;
-	} else if (type == SOCK_DGRAM && ret->family == AF_INET6 &&
-		   !ret->in6.sin6_port) {
-		if (bind(fd, &ret->any, sizeof(ret->in6)) < 0 ||
-			getsockname(fd, &ret->any, &len) < 0)
-			return 0;
-	}
-	return ntohs(ret->family == AF_INET ? ret->in.sin_port : ret->in6.sin6_port);
+	/* both have their port at the same place */
+	if (!ret->in.sin_port &&
+		(bind(fd, plain, len) < 0 || getsockname(fd, plain, &len) < 0))
+		return 0;
+	return ntohs(ret->in.sin_port);
 }
 
 void aw_name_service_note(
@@ -85,7 +82,7 @@ void aw_name_service_note(
 
 	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
 		return;
-	port = port_of(fd, type, &at);
+	port = port_of(fd, &at);
 	stream = type == SOCK_STREAM;
 	if (!port)
 		return;
@@ -139,10 +136,11 @@ static int open_port(struct aw_name_service *s, const struct aw_address *address
 
 	port->kind = type == SOCK_STREAM ? AW_NAME_LISTENER : AW_NAME_DATAGRAMS;
 	if (s->inner) {
-		fd = aw_inner_socket(s->inner, address->family, type, 0, &at.any, len);
+		fd = aw_inner_socket(s->inner, address->family, type, 0,
+			(const struct sockaddr *)&at, len);
 	} else {
 		fd = socket(address->family, type | SOCK_CLOEXEC, 0);
-		if (fd >= 0 && bind(fd, &at.any, len) < 0) {
+		if (fd >= 0 && bind(fd, (const struct sockaddr *)&at, len) < 0) {
 			close(fd);
 			fd = -1;
 		}

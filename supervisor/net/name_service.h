@@ -55,18 +55,16 @@ enum aw_name_reach aw_name_service_reach(const struct aw_name_service *service);
 bool aw_name_service_is_at(
 	struct aw_name_service *service, const struct aw_address *address);
 
-/*
- * AW_NAMES_APART: a socket of the service's network, or -errno.  AW_NAMES_NEARBY: the
- * address that stands in, for a socket of this domain.
- */
-int aw_name_service_socket(
-	struct aw_name_service *service, int domain, int type, int protocol);
+/* AW_NAMES_APART: the network that is asked over; else NULL. */
+struct aw_inner *aw_name_service_network(const struct aw_name_service *service);
+
+/* AW_NAMES_NEARBY: the address that stands in, for a socket of this domain; 0: none. */
 socklen_t aw_name_service_stand_in(const struct aw_name_service *service, int domain,
 	int type, struct sockaddr_storage *ret);
 
 /*
  * What comes over this socket is a process's: for its profiles, and for the log.
- * Nobody else is answered.  A socket without a port gets one.
+ * Nobody else is answered.  A socket without a port gets one, as its first use would do.
  */
 void aw_name_service_note(
 	struct aw_name_service *service, int fd, pid_t pid, uint32_t profiles);

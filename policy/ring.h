@@ -60,7 +60,13 @@ enum aw_record_state {
 /* bits of aw_record.flags */
 enum {
 	AW_REC_REFUSED = 1, /* the shim refused it: the verdict was carried out */
+	AW_REC_ANSWER = 2,  /* no call: what a look-up of the name in raw gave; path
+			       holds addresses of AW_RING_ANSWER bytes */
 };
+
+/* One address that a name has, IPv4 in its IPv6 clothing. */
+#define AW_RING_ANSWER 16
+#define AW_RING_ANSWERS 64 /* of one look-up, at most */
 
 struct aw_record {
 	_Atomic uint64_t word; /* position:32 | length/8:16 | errno:12 | state:4 */

@@ -77,7 +77,18 @@ int aw_refusal(enum aw_verdict verdict);
 /* PRELOAD: the program is about to install a filter of its own. */
 void aw_note_filter(bool now);
 
-/* A name is looked up; logged in every engine that has a ring. */
-bool aw_enter_lookup(enum aw_call call, const char *host, const char *service);
+/*
+ * A name is looked up; logged in every engine that has a ring.  False: refused.  When
+ * it is back, aw_leave_lookup() adds the result, and in audit the addresses, by which a
+ * later connection gets its name in the log.
+ */
+bool aw_enter_lookup(enum aw_call call, const char *host, const char *service,
+	struct aw_passage *ret);
+
+struct addrinfo;
+
+/* list: what it gave; NULL: it failed. */
+void aw_leave_lookup(enum aw_call call, const struct aw_passage *passage,
+	const char *host, const struct addrinfo *list);
 
 #endif

@@ -84,8 +84,7 @@ static bool ask(
 	return !answer.refuse;
 }
 
-/* Put the record; a full ring goes over the socket. */
-static void put(struct aw_self *self, const struct aw_syscall *row,
+void aw_put_call(struct aw_self *self, const struct aw_syscall *row,
 	const struct aw_subject *s, struct aw_passage *ret)
 {
 	struct aw_ring *ring = atomic_load(&self->ring);
@@ -131,7 +130,7 @@ static bool judge(struct aw_self *self, const struct aw_syscall *row,
 				      : aw_refusal((enum aw_verdict)s->head.verdict);
 		s->head.flags |= AW_REC_REFUSED;
 	}
-	put(self, row, s, ret);
+	aw_put_call(self, row, s, ret);
 	return !ret->denied;
 }
 
@@ -200,37 +199,4 @@ bool aw_enter_slow(
 	if (!allowed)
 		*aw_errno() = ret->denied;
 	return allowed;
-}
-
-bool aw_enter_lookup(enum aw_call call, const char *host, const char *service)
-{
-	struct aw_subject s = {.head = {.call = (uint16_t)call, .action = AW_CONNECT}};
-	struct aw_passage passage = {0};
-	struct aw_decision decision;
-	struct aw_self *self;
-	long host_len, service_len = 0;
-
-	if (aw_is_vfork_child() || aw_work() == AW_WORK_NONE || !host ||
-		!(self = aw_self()))
-		return true;
-	host_len = aw_string_length(self, host, 1024);
-	if (service)
-		service_len = aw_string_length(self, service, 256);
-	if (host_len < 0 || service_len < 0)
-		return true;
-	aw_image_decide_host_in(aw_policy(), aw_profiles(), host, &decision);
-	s.head.ts = aw_now();
-	s.head.pid = self->pid;
-	s.head.verdict = (uint8_t)decision.verdict;
-	s.head.rule = decision.rule;
-	s.head.raw_len = (uint16_t)host_len;
-	s.head.raw2_len = (uint16_t)service_len;
-	s.parts[2] = host;
-	s.parts[3] = service;
-	if (aw_session()->enforce && decision.verdict >= AW_DENY) {
-		passage.denied = EACCES;
-		s.head.flags |= AW_REC_REFUSED;
-	}
-	put(self, NULL, &s, &passage);
-	return !passage.denied;
 }

@@ -7,7 +7,7 @@
 
 #include "policy/calls.h"
 #include "policy/ring.h"
-#include "preload/self.h"
+#include "preload/gate.h"
 
 /* What one call is about, built in scratch memory. */
 struct aw_subject {
@@ -23,5 +23,9 @@ bool aw_subject_files(struct aw_self *self, struct aw_scratch *scratch,
 /* A socket address; false: none, or it cannot be read. */
 bool aw_subject_network(struct aw_self *self, struct aw_scratch *scratch, int effect,
 	const struct aw_syscall *row, const long args[6], struct aw_subject *s);
+
+/* Put the record of a judged call; a full ring goes over the socket.  judge.c */
+void aw_put_call(struct aw_self *self, const struct aw_syscall *row,
+	const struct aw_subject *s, struct aw_passage *ret);
 
 #endif

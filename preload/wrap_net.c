@@ -125,11 +125,15 @@ AW_EXPORT int getaddrinfo(const char *host, const char *service,
 {
 	int (*real)(const char *, const char *, const struct addrinfo *,
 		struct addrinfo **);
+	struct aw_passage passage;
+	int ret;
 
-	if (!aw_enter_lookup(AW_FN_getaddrinfo, host, service))
+	if (!aw_enter_lookup(AW_FN_getaddrinfo, host, service, &passage))
 		return EAI_FAIL;
 	*(void **)&real = aw_real(AW_FN_getaddrinfo);
-	return real(host, service, hints, result);
+	ret = real(host, service, hints, result);
+	aw_leave_lookup(AW_FN_getaddrinfo, &passage, host, ret ? NULL : *result);
+	return ret;
 }
 
 AW_EXPORT long syscall(long nr, ...)

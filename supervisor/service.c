@@ -376,6 +376,11 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	aw_processes_on_born(w->tree, aw_watch_born, w);
 	if (aw_names_create(run->policy.image, &w->names, err) < 0)
 		return -1;
+	/* in enforce names come from the name service; in the order of calls nothing is
+	 * late */
+	if (!w->enforce && !w->ask && run->engine != AW_KERNEL &&
+		!(w->unnamed = aw_late_new()))
+		return aw_fail(err, ENOMEM, "starting the supervisor");
 	w->mcp = aw_mcp_create(
 		run->layers.variables.workspace, run->layers.variables.home);
 	if (w->enforce &&
@@ -509,8 +514,12 @@ static void finish(struct service *s)
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
+<<<<<<< HEAD
 	aw_name_service_stop(atomic_load(&s->watch.dns));
 	aw_inner_stop(s->watch.inner);
+=======
+	aw_late_free(s->watch.unnamed);
+>>>>>>> 655982f
 	aw_names_free(s->watch.names);
 	aw_mcp_free(s->watch.mcp);
 	aw_asker_free(s->watch.asker);

@@ -86,10 +86,16 @@ static const char *strength_of(struct aw_watch *watch, const struct aw_event *ev
 
 void aw_watch_log(struct aw_watch *watch, struct aw_event *event)
 {
-	struct aw_error err;
-
 	if (!event->ts)
 		event->ts = aw_watch_now();
+	if (!watch->unnamed || !aw_late_hold(watch->unnamed, event))
+		aw_watch_log_now(watch, event);
+}
+
+void aw_watch_log_now(struct aw_watch *watch, struct aw_event *event)
+{
+	struct aw_error err;
+
 	if (event->judged && !event->strength)
 		event->strength = strength_of(watch, event);
 	pthread_mutex_lock(&watch->log_lock);

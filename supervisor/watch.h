@@ -15,6 +15,7 @@
 
 #include "policy/image.h"
 #include "supervisor/ask/asker.h"
+#include "supervisor/audit/late.h"
 #include "supervisor/audit/log.h"
 #include "supervisor/names.h"
 #include "supervisor/shared.h"
@@ -44,6 +45,7 @@ struct aw_watch {
 	struct aw_asker *asker;		/* the same */
 	struct aw_names *names;		/* of the allow rules; NULL without a policy */
 	struct aw_name_service *_Atomic dns; /* answers for names; NULL: nobody does */
+	struct aw_late *unnamed;	/* audit with the shim; else NULL */
 	struct aw_mcp *mcp;		/* which programs are MCP servers; or NULL */
 	struct aw_inner *inner;		/* sockets of the wall's network; NULL: none */
 	int listener;			/* seccomp, -1 without */
@@ -70,8 +72,9 @@ const char *aw_engine_name(enum aw_engine engine);
 /* Nanoseconds of CLOCK_REALTIME. */
 uint64_t aw_watch_now(void);
 
-/* Log one event; fills ts in when it is 0. */
+/* Log one event, a little later when it may get a name; fills ts in when it is 0. */
 void aw_watch_log(struct aw_watch *watch, struct aw_event *event);
+void aw_watch_log_now(struct aw_watch *watch, struct aw_event *event);
 void aw_watch_flush(struct aw_watch *watch);
 
 /* Log a warning about a process (who may be NULL). */

@@ -72,6 +72,21 @@ static void fill(
 	event->result = (int)t->err;
 }
 
+/* What a look-up gave goes into no line of its own. */
+static void keep_answer(struct aw_drain *drain, const struct aw_who *who)
+{
+	const struct aw_taken *t = &drain->taken;
+	const struct aw_told answer = {.pid = who->pid,
+		.ts = t->head.ts,
+		.host = t->raw,
+		.len = t->head.raw_len,
+		.addresses = (const unsigned char *)t->path,
+		.count = t->head.path_len / AW_RING_ANSWER};
+
+	if (drain->watch->unnamed)
+		aw_late_answer(drain->watch->unnamed, &answer);
+}
+
 /* An exec of the preload engine: the vector in one block, the working directory beside
  * it. */
 static void exec_event(
@@ -147,6 +162,10 @@ static void log_record(struct aw_drain *drain, const struct aw_who *owner)
 		aw_watch_warn(drain->watch, owner, "ring",
 			"a record in the ring of process %d makes no sense; left out",
 			owner->pid);
+		return;
+	}
+	if (head->flags & AW_REC_ANSWER) {
+		keep_answer(drain, &who);
 		return;
 	}
 	fill(drain, &who, &event);
@@ -235,6 +254,8 @@ static void on_exit_seen(void *ctx, const struct aw_who *who, int status)
 	struct aw_event event = {.kind = AW_EV_EXIT, .status = -1, .port = -1};
 	const char *name;
 
+	if (drain->watch->unnamed)
+		aw_late_exit(drain->watch->unnamed, drain->watch, who->pid);
 	aw_watch_sign(&event, who);
 	if (status >= 0 && WIFEXITED(status)) {
 		event.status = WEXITSTATUS(status);
@@ -249,11 +270,16 @@ static void on_exit_seen(void *ctx, const struct aw_who *who, int status)
 static bool pass(struct aw_drain *drain)
 {
 	const struct aw_processes_visitor visitor = {on_ring, on_exit_seen, drain};
+	struct aw_late *late = drain->watch->unnamed;
 	bool busy;
 
 	drain->now = aw_watch_now();
+	if (late)
+		aw_late_begin(late);
 	aw_watch_ends(drain->watch);
 	busy = aw_processes_visit(drain->watch->tree, &visitor);
+	if (late)
+		aw_late_end(late, drain->watch);
 	aw_watch_settle(drain->watch);
 	aw_notify_relieve(drain->watch);
 	aw_watch_flush(drain->watch);
@@ -320,5 +346,6 @@ void aw_drain_finish(struct aw_drain *drain)
 	pthread_join(drain->thread, NULL);
 	while (pass(drain))
 		;
+	pass(drain); /* what came late in the last one */
 	free(drain);
 }

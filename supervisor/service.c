@@ -514,12 +514,9 @@ static void finish(struct service *s)
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
-<<<<<<< HEAD
 	aw_name_service_stop(atomic_load(&s->watch.dns));
 	aw_inner_stop(s->watch.inner);
-=======
 	aw_late_free(s->watch.unnamed);
->>>>>>> 655982f
 	aw_names_free(s->watch.names);
 	aw_mcp_free(s->watch.mcp);
 	aw_asker_free(s->watch.asker);

@@ -144,7 +144,7 @@ bool aw_image_admits_address(const struct aw_image *image, uint32_t profiles,
 
 /*
  * Can any name at all be allowed?  And is there any rule, or default, by which one name
- * is judged otherwise than all?  Both look at every rule.
+ * is judged otherwise than all, besides what is protected?  Both look at every rule.
  */
 bool aw_image_admits_names(const struct aw_image *image, uint32_t profiles);
 bool aw_image_judges_names(const struct aw_image *image);

@@ -392,9 +392,10 @@ bool aw_image_judges_names(const struct aw_image *image)
 	unsigned s;
 
 	for (s = 0; s < aw_strata_of(image); s++)
-		if (image->strata[s].network != AW_DEFAULT_ALLOW ||
-			has_names(image, s, AW_LIST_NET_DENY, false) ||
-			has_names(image, s, AW_LIST_NET_ASK, false))
+		if (s != AW_STRATUM_PROTECTIONS &&
+			(image->strata[s].network != AW_DEFAULT_ALLOW ||
+				has_names(image, s, AW_LIST_NET_DENY, false) ||
+				has_names(image, s, AW_LIST_NET_ASK, false)))
 			return true;
 	return false;
 }

@@ -86,9 +86,9 @@ struct aw_name_service {
 	pthread_mutex_t lock; /* for done and private */
 	struct aw_name_query *done;
 	struct private {
-		struct aw_variable_names names; /* of a policy, which stays */
-		struct private *older;
-	} *private; /* owned */
+		struct aw_variable_names names; /* owned */
+		struct private *older;		/* somebody may still look at it */
+	} *private;				/* owned */
 
 	struct aw_name_port ports[2 * AW_NAME_SERVERS + 4];
 	size_t port_count, served; /* served: servers that have been looked at */

@@ -12,6 +12,8 @@
 
 #include "supervisor/net/name_parts.h"
 
+enum { DATAGRAM_MAX = 4096 };
+
 /* Who has noted this port; false: nobody. */
 static bool find_owner(struct aw_name_service *s, struct aw_name_query *q)
 {
@@ -91,7 +93,9 @@ static void release(struct aw_name_service *s, struct aw_name_query *q)
 
 static size_t room_of(const struct aw_name_query *q)
 {
-	return q->connection ? AW_DNS_MESSAGE : q->c.q.room;
+	if (q->connection)
+		return AW_DNS_MESSAGE;
+	return q->c.q.room < DATAGRAM_MAX ? q->c.q.room : DATAGRAM_MAX;
 }
 
 /* The end of a question: len bytes of answer at s->reply + 2. */
@@ -130,6 +134,14 @@ static size_t refuse_plainly(struct aw_name_query *q, int code, const char *reas
 		q->service->reply + 2, room_of(q));
 }
 
+/* By the policy of this moment, which may be another one when an answer has come. */
+static void judge(struct aw_name_service *s, struct aw_name_query *q)
+{
+	q->c.image = atomic_load(&s->watch->image);
+	q->c.private_names = private_names(s);
+	aw_name_judge(&s->law, &q->c);
+}
+
 /* Its length, or 0: servers are being asked. */
 static size_t deal_with(struct aw_name_service *s, struct aw_name_query *q)
 {
@@ -139,9 +151,7 @@ static size_t deal_with(struct aw_name_service *s, struct aw_name_query *q)
 
 	if (!find_owner(s, q))
 		return refuse_plainly(q, AW_DNS_REFUSED, "asked by nobody who is watched");
-	q->c.image = atomic_load(&s->watch->image);
-	q->c.private_names = private_names(s);
-	aw_name_judge(&s->law, &q->c);
+	judge(s, q);
 	len = aw_name_answer_here(&s->law, &q->c, to, room_of(q));
 	if (len)
 		return len;
@@ -211,10 +221,16 @@ void aw_name_answer_done(struct aw_name_service *s)
 	s->done = NULL;
 	pthread_mutex_unlock(&s->lock);
 	for (; done; done = next) {
+		size_t len, room = room_of(done);
+
 		next = done->done;
-		finish(s, done,
-			aw_name_answer(&s->law, &done->c, done->answer, s->reply + 2,
-				room_of(done)));
+		judge(s, done);
+		len = done->c.decision.verdict < AW_DENY
+			      ? aw_name_answer(&s->law, &done->c, done->answer,
+					s->reply + 2, room)
+			      : aw_name_answer_here(
+					&s->law, &done->c, s->reply + 2, room);
+		finish(s, done, len);
 	}
 }
 

@@ -255,11 +255,16 @@ static void *serve(void *arg)
 
 void aw_name_service_reload(struct aw_name_service *s, const struct aw_policy *policy)
 {
+	const struct aw_variable_names *names = &policy->network.private_names;
 	struct private *fresh = calloc(1, sizeof(*fresh));
 
-	if (!fresh)
+	if (!fresh || !(fresh->names.items = calloc(names->count + 1, sizeof(char *)))) {
+		free(fresh);
 		return; /* those of before hold */
-	fresh->names = policy->network.private_names;
+	}
+	for (size_t i = 0; i < names->count; i++)
+		if ((fresh->names.items[fresh->names.count] = strdup(names->items[i])))
+			fresh->names.count++;
 	pthread_mutex_lock(&s->lock);
 	fresh->older = s->private;
 	s->private = fresh;
@@ -382,6 +387,9 @@ void aw_name_service_stop(struct aw_name_service *s)
 	while (s->private) {
 		struct private *older = s->private->older;
 
+		for (size_t i = 0; i < s->private->names.count; i++)
+			free(s->private->names.items[i]);
+		free(s->private->names.items);
 		free(s->private);
 		s->private = older;
 	}

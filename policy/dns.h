@@ -57,8 +57,10 @@ struct aw_dns_question {
 	uint16_t room;			 /* of a datagram that it takes */
 	unsigned char wire[AW_DNS_WIRE]; /* the name as it was asked, for the answer */
 	uint8_t wire_len;		 /* 0: there is none to be repeated */
-	char name[AW_DNS_NAME]; /* in small letters, without the last dot; "": the root */
-	bool plain; /* letters, digits, "-" and "_" alone; others stand as "?" in name */
+	char name[AW_DNS_NAME]; /* in small letters, without the last dot; "": the root
+				 */
+	bool plain; /* letters, digits, "-" and "_" alone; others stand as "?" in name
+		     */
 };
 
 /*

@@ -11,8 +11,8 @@ enum { HINT4 = 4, HINT6 = 6, MANDATORY = 0, OPT_LEAST = 11, EDE = 15, WHY_MAX = 
  * A name of an answer at *at, written out into ret; *at is behind it then.  0: it is
  * none.  Each pointer must lead to before where its name began, so it ends.
  */
-static size_t read_name(const struct aw_dns_reader *r, size_t *at,
-	unsigned char ret[AW_DNS_WIRE])
+static size_t read_name(
+	const struct aw_dns_reader *r, size_t *at, unsigned char ret[AW_DNS_WIRE])
 {
 	size_t from = *at, start = *at, len = 0;
 	bool moved = false;
@@ -279,7 +279,8 @@ size_t aw_dns_end(struct aw_dns_writer *w, int why, const char *text)
 	if (w->q->edns)
 		put_edns(w, why, text);
 	aw_put16(w->to, w->q->id);
-	w->to[2] = (unsigned char)(0x80 | (w->full ? 2 : 0) | (w->q->recursion ? 1 : 0));
+	w->to[2] =
+		(unsigned char)(0x80 | (w->full ? 2 : 0) | (w->q->recursion ? 1 : 0));
 	w->to[3] = (unsigned char)(0x80 | (w->code & 0xf));
 	for (i = 0; i < 4; i++)
 		aw_put16(w->to + 4 + 2 * i, w->counts[i]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dns_bytes.h - numbers in messages of the domain name system; private to policy/dns*. */
+/* dns_bytes.h - numbers in messages of the domain name system; private to policy/dns*.
+ */
 #ifndef AW_POLICY_DNS_BYTES_H
 #define AW_POLICY_DNS_BYTES_H
 

@@ -353,8 +353,8 @@ bool aw_image_admits_address(const struct aw_image *image, uint32_t profiles,
 }
 
 /* What kinds of names a list of one stratum has. */
-static bool has_names(const struct aw_image *image, unsigned stratum, enum aw_list list,
-	bool any_too)
+static bool has_names(
+	const struct aw_image *image, unsigned stratum, enum aw_list list, bool any_too)
 {
 	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
 	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);

@@ -115,5 +115,5 @@ bool aw_private_matches(const char *pattern, const char *name)
 	if (strcmp(pattern, "*") == 0)
 		return true;
 	return strncmp(pattern, "*.", 2) == 0 ? is_below(name, pattern + 2)
-					       : strcasecmp(pattern, name) == 0;
+					      : strcasecmp(pattern, name) == 0;
 }

@@ -25,7 +25,8 @@ const char *aw_private_kind(const struct aw_address *address);
  */
 bool aw_private_is_local(const char *name);
 
-/* Does a pattern of network.private_names ("db.corp.example", "*.corp.example") have it? */
+/* Does a pattern of network.private_names ("db.corp.example", "*.corp.example") have
+ * it? */
 bool aw_private_matches(const char *pattern, const char *name);
 
 #endif

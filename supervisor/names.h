@@ -81,9 +81,9 @@ struct aw_hosts *aw_names_hosts(const struct aw_names *names);
  * name that counted, good until this thread's next call.
  *
  * Elsewhere: a denial that no rule stands behind, judged again with each name that the
- * address has. False: it may be otherwise after waiting, and patient is false; nothing is
- * changed. True: *decision and, when it is a name that allows it, address->host are the
- * last word.
+ * address has. False: it may be otherwise after waiting, and patient is false; nothing
+ * is changed. True: *decision and, when it is a name that allows it, address->host are
+ * the last word.
  */
 bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
 	uint32_t profiles, enum aw_action action, bool patient,

@@ -122,7 +122,8 @@ static int reload(struct service *s, char *text, size_t size)
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
 		aw_say("reload: %s", err.text); /* names that it adds are not known */
 	if (answer_names(s, &policy, &err) < 0)
-		aw_say("reload: %s", err.text); /* so names that it denies are reached */
+		aw_say("reload: %s",
+			err.text); /* so names that it denies are reached */
 	s->latest = policy;
 	v->before = &s->latest;
 	old = atomic_load(&s->watch.shared);

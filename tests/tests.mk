@@ -12,7 +12,7 @@ E2E        := $(E2E_LONG) $(filter-out $(E2E_LONG),$(sort $(wildcard tests/e2e/t
 # scripts in which being root or not makes a difference: run as an ordinary user too
 E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh,approve ask bwrap \
 	calls complete edges env escapes explain fight firejail gate gitconfig held landlock \
-	layers learn lookups limits limits_section log musl plan policy_check policy_test presets \
+	layers learn lookups limits limits_section log musl names plan policy_check policy_test presets \
 	profiles run tools transparency trust tty)),$(E2E))
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))

@@ -29,7 +29,8 @@ bool aw_name_route_decide(struct aw_notified *call, struct aw_hand_address *addr
 	const struct aw_address *to, struct aw_decision *decision)
 {
 	struct aw_name_service *service = service_of(call);
-	bool plain = address->protocol == IPPROTO_TCP || address->protocol == IPPROTO_UDP;
+	bool plain =
+		address->protocol == IPPROTO_TCP || address->protocol == IPPROTO_UDP;
 
 	if (!service || !plain || call->event.action == AW_BIND ||
 		(to->family != AF_INET && to->family != AF_INET6) ||

@@ -21,10 +21,10 @@ struct row {
 
 struct aw_hosts {
 	pthread_mutex_t lock;
-	char *path;	      /* owned */
-	struct stat st;	      /* as it was read */
-	char *text;	      /* owned */
-	struct row *by_name;  /* owned */
+	char *path;		 /* owned */
+	struct stat st;		 /* as it was read */
+	char *text;		 /* owned */
+	struct row *by_name;	 /* owned */
 	struct row **by_address; /* owned; in by_name */
 	size_t count;
 };
@@ -212,8 +212,8 @@ size_t aw_hosts_names(struct aw_hosts *hosts, const unsigned char address[16],
 	return count;
 }
 
-size_t aw_hosts_addresses(struct aw_hosts *hosts, const char *name,
-	unsigned char (*ret)[16], size_t max)
+size_t aw_hosts_addresses(
+	struct aw_hosts *hosts, const char *name, unsigned char (*ret)[16], size_t max)
 {
 	size_t count = 0;
 

@@ -25,7 +25,7 @@ size_t aw_hosts_names(struct aw_hosts *hosts, const unsigned char address[16],
 	char (*ret)[AW_DNS_NAME], size_t max);
 
 /* Up to max addresses of a plain name, of both families. */
-size_t aw_hosts_addresses(struct aw_hosts *hosts, const char *name,
-	unsigned char (*ret)[16], size_t max);
+size_t aw_hosts_addresses(
+	struct aw_hosts *hosts, const char *name, unsigned char (*ret)[16], size_t max);
 
 #endif

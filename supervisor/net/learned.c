@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learned.c - pairs of an address and a name, in a table and in the order of their age. */
+/* learned.c - pairs of an address and a name, in a table and in the order of their age.
+ */
 #include "supervisor/net/learned.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 struct pair {
 	unsigned char address[16];
 	int64_t until;
-	struct pair *same;	   /* of this address, the next one */
+	struct pair *same;	  /* of this address, the next one */
 	struct pair *prev, *next; /* by age, the oldest first */
 	char name[];
 };
@@ -100,9 +101,9 @@ int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
 	place = need_place(learned, address);
 	if (!place)
 		return -1;
-	LL_FOREACH2 (place->pairs, pair, same)
-		if (strcmp(pair->name, name) == 0)
-			break;
+	LL_FOREACH2(place->pairs, pair, same)
+	if (strcmp(pair->name, name) == 0)
+		break;
 	if (pair) {
 		DL_DELETE(learned->oldest, pair);
 	} else {
@@ -125,8 +126,9 @@ int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
 	return 0;
 }
 
-size_t aw_learned_find(const struct aw_learned *learned, const unsigned char address[16],
-	int64_t now, char (*ret)[AW_DNS_NAME], size_t max)
+size_t aw_learned_find(const struct aw_learned *learned,
+	const unsigned char address[16], int64_t now, char (*ret)[AW_DNS_NAME],
+	size_t max)
 {
 	struct place *place = find_place(learned, address);
 	size_t count = 0;

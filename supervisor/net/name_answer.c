@@ -15,8 +15,8 @@ enum { HERE_TTL = 10, HERE_MAX = 16 };
 
 static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
 
-size_t aw_name_answer_code(struct aw_name_case *c, int code, int result,
-	unsigned char *to, size_t room)
+size_t aw_name_answer_code(
+	struct aw_name_case *c, int code, int result, unsigned char *to, size_t room)
 {
 	struct aw_dns_writer w;
 
@@ -44,8 +44,8 @@ static void tell_address(struct aw_name_case *c, const struct aw_address *addres
 			at ? "," : "", text);
 }
 
-static struct aw_dns_record record_of(const struct aw_name_case *c, unsigned type,
-	const void *data, size_t len)
+static struct aw_dns_record record_of(
+	const struct aw_name_case *c, unsigned type, const void *data, size_t len)
 {
 	struct aw_dns_record record = {.section = 1,
 		.type = (uint16_t)type,
@@ -71,8 +71,8 @@ static size_t answer_addresses(const struct aw_name_law *law, struct aw_name_cas
 		struct aw_dns_record record;
 
 		memcpy(address.bytes, four ? found[i] + 12 : found[i], four ? 4 : 16);
-		record = record_of(c, four ? AW_DNS_A : AW_DNS_AAAA, address.bytes,
-			four ? 4 : 16);
+		record = record_of(
+			c, four ? AW_DNS_A : AW_DNS_AAAA, address.bytes, four ? 4 : 16);
 		if (c->q.type != record.type && c->q.type != AW_DNS_ANY)
 			continue;
 		aw_dns_put(&w, &record, HERE_TTL);
@@ -164,7 +164,8 @@ static bool may_lead(struct aw_name_case *c, const struct aw_address *address)
 		return true;
 	inet_ntop(address->family, address->bytes, text, sizeof(text));
 	snprintf(c->reason, sizeof(c->reason),
-		"a public name that leads to %s, a %s address; network.private_names or a "
+		"a public name that leads to %s, a %s address; network.private_names "
+		"or a "
 		"rule for the address allows it",
 		text, kind);
 	c->decision.rule = AW_NO_RULE;

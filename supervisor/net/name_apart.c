@@ -31,8 +31,8 @@ int aw_name_apart_start(struct aw_inner **ret, struct aw_error *err)
 	if (pid < 0)
 		pid = fork_into(CLONE_NEWUSER | CLONE_NEWNET);
 	if (pid < 0)
-		return aw_fail(err, errno, "making a network namespace: %s",
-			strerror(errno));
+		return aw_fail(
+			err, errno, "making a network namespace: %s", strerror(errno));
 	result = aw_inner_start(pid, ret, err);
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)

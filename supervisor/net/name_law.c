@@ -90,7 +90,8 @@ static const char *behind_services(const char *name)
 	return name;
 }
 
-/* What was asked for, or what it was before a resolver put a search domain behind it. */
+/* What was asked for, or what it was before a resolver put a search domain behind it.
+ */
 static bool try_names(const struct aw_name_law *law, struct aw_name_case *c)
 {
 	const char *name = behind_services(c->q.name);
@@ -142,10 +143,11 @@ static void refuse(struct aw_name_case *c)
 		snprintf(c->reason, sizeof(c->reason),
 			"no name that was looked up has this address");
 	else if (aw_image_rule(c->image, c->decision.rule, &rule))
-		snprintf(c->reason, sizeof(c->reason), "%s:%u: %s", rule.file, rule.line,
-			rule.text);
+		snprintf(c->reason, sizeof(c->reason), "%s:%u: %s", rule.file,
+			rule.line, rule.text);
 	else
-		snprintf(c->reason, sizeof(c->reason), "no network rule allows this name");
+		snprintf(c->reason, sizeof(c->reason),
+			"no network rule allows this name");
 }
 
 void aw_name_judge(const struct aw_name_law *law, struct aw_name_case *c)

@@ -22,7 +22,7 @@ struct aw_name_law {
 /* A question on its way, and what came of it. */
 struct aw_name_case {
 	struct aw_dns_question q;
-	const struct aw_image *image;			 /* borrowed */
+	const struct aw_image *image;		       /* borrowed */
 	const struct aw_variable_names *private_names; /* borrowed; or NULL */
 	uint32_t profiles;
 
@@ -32,13 +32,14 @@ struct aw_name_case {
 	struct aw_address about;
 	char reason[200]; /* of a refusal, for the log and the program; or "" */
 
-	int code;   /* enum aw_dns_code of the answer */
-	int why;    /* enum aw_dns_why */
-	int result; /* for the log: 0 or an errno */
+	int code;	   /* enum aw_dns_code of the answer */
+	int why;	   /* enum aw_dns_why */
+	int result;	   /* for the log: 0 or an errno */
 	char answers[256]; /* for the log: addresses, as members of a JSON list */
 };
 
-/* May it be looked up?  Fills in all but the last part; a refusal fills in that, too. */
+/* May it be looked up?  Fills in all but the last part; a refusal fills in that, too.
+ */
 void aw_name_judge(const struct aw_name_law *law, struct aw_name_case *c);
 
 /*
@@ -56,7 +57,7 @@ size_t aw_name_answer(const struct aw_name_law *law, struct aw_name_case *c,
 	const struct aw_resolved *answer, unsigned char *to, size_t room);
 
 /* An answer with a code alone. */
-size_t aw_name_answer_code(struct aw_name_case *c, int code, int result,
-	unsigned char *to, size_t room);
+size_t aw_name_answer_code(
+	struct aw_name_case *c, int code, int result, unsigned char *to, size_t room);
 
 #endif

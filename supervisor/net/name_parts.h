@@ -85,10 +85,12 @@ struct aw_name_service {
 	_Atomic bool stop;
 	pthread_mutex_t lock; /* for done and private */
 	struct aw_name_query *done;
-	struct private {
+	struct private
+	{
 		struct aw_variable_names names; /* owned */
 		struct private *older;		/* somebody may still look at it */
-	} *private;				/* owned */
+	}
+	*private; /* owned */
 
 	struct aw_name_port ports[2 * AW_NAME_SERVERS + 4];
 	size_t port_count, served; /* served: servers that have been looked at */
@@ -118,8 +120,7 @@ void aw_name_accept(struct aw_name_service *s, const struct aw_name_port *port);
 void aw_name_serve_connection(
 	struct aw_name_service *s, struct aw_name_connection *c, unsigned events);
 /* room for len bytes of an answer is at s->reply + 2 */
-void aw_name_send(
-	struct aw_name_service *s, struct aw_name_connection *c, size_t len);
+void aw_name_send(struct aw_name_service *s, struct aw_name_connection *c, size_t len);
 /* It is closed, and released once nothing is on its way to it. */
 void aw_name_close(struct aw_name_service *s, struct aw_name_connection *c);
 void aw_name_close_idle(struct aw_name_service *s);

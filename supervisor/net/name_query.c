@@ -28,7 +28,8 @@ static bool find_owner(struct aw_name_service *s, struct aw_name_query *q)
 	return q->pid != 0;
 }
 
-static void sign(struct aw_name_service *s, struct aw_name_query *q, struct aw_event *event)
+static void sign(
+	struct aw_name_service *s, struct aw_name_query *q, struct aw_event *event)
 {
 	struct aw_who who;
 
@@ -69,9 +70,9 @@ static void log_query(struct aw_name_service *s, struct aw_name_query *q)
 	if (aw_image_rule(c->image, c->decision.rule, &rule))
 		event.rule = &rule;
 	snprintf(extra, sizeof(extra), "\"type\":\"%s\"%s%s%s%s%s%s",
-		aw_dns_type_name(c->q.type, number), c->answers[0] ? ",\"answers\":[" : "",
-		c->answers, c->answers[0] ? "]" : "",
-		n && !event.rule ? ",\"reason\":\"" : "",
+		aw_dns_type_name(c->q.type, number),
+		c->answers[0] ? ",\"answers\":[" : "", c->answers,
+		c->answers[0] ? "]" : "", n && !event.rule ? ",\"reason\":\"" : "",
 		n && !event.rule ? quoted : "", n && !event.rule ? "\"" : "");
 	event.extra = extra;
 	sign(s, q, &event);
@@ -150,7 +151,8 @@ static size_t deal_with(struct aw_name_service *s, struct aw_name_query *q)
 	int known;
 
 	if (!find_owner(s, q))
-		return refuse_plainly(q, AW_DNS_REFUSED, "asked by nobody who is watched");
+		return refuse_plainly(
+			q, AW_DNS_REFUSED, "asked by nobody who is watched");
 	judge(s, q);
 	len = aw_name_answer_here(&s->law, &q->c, to, room_of(q));
 	if (len)

@@ -112,7 +112,8 @@ static int listen_at(struct aw_name_service *s, struct aw_name_port *port, int f
 	return 0;
 }
 
-static socklen_t to_sockaddr(const struct aw_address *address, union aw_any_address *ret)
+static socklen_t to_sockaddr(
+	const struct aw_address *address, union aw_any_address *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->family = (sa_family_t)address->family;
@@ -127,7 +128,8 @@ static socklen_t to_sockaddr(const struct aw_address *address, union aw_any_addr
 }
 
 /* One protocol at one address of the network that the sockets are in; 0 or -errno. */
-static int open_port(struct aw_name_service *s, const struct aw_address *address, int type)
+static int open_port(
+	struct aw_name_service *s, const struct aw_address *address, int type)
 {
 	struct aw_name_port *port = &s->ports[s->port_count];
 	union aw_any_address at;
@@ -174,7 +176,8 @@ static void serve_new_ones(struct aw_name_service *s)
 
 	if (!s->served && *skipped)
 		aw_watch_warn(s->watch, NULL, "names",
-			"the name server %s of /etc/resolv.conf is not served: its address "
+			"the name server %s of /etc/resolv.conf is not served: its "
+			"address "
 			"holds for one interface",
 			skipped);
 	for (; s->inner && s->served < count; s->served++) {
@@ -184,7 +187,8 @@ static void serve_new_ones(struct aw_name_service *s)
 			sizeof(text));
 		if (result < 0)
 			aw_watch_warn(s->watch, NULL, "names",
-				"names are not answered for at %s, port 53: %s; who asks "
+				"names are not answered for at %s, port 53: %s; who "
+				"asks "
 				"there gets no answer",
 				text, strerror(-result));
 	}
@@ -193,7 +197,8 @@ static void serve_new_ones(struct aw_name_service *s)
 
 /* --- the thread --- */
 
-static void receive_datagrams(struct aw_name_service *s, const struct aw_name_port *port)
+static void receive_datagrams(
+	struct aw_name_service *s, const struct aw_name_port *port)
 {
 	unsigned char bytes[AW_DNS_QUERY + 1];
 
@@ -258,7 +263,8 @@ void aw_name_service_reload(struct aw_name_service *s, const struct aw_policy *p
 	const struct aw_variable_names *names = &policy->network.private_names;
 	struct private *fresh = calloc(1, sizeof(*fresh));
 
-	if (!fresh || !(fresh->names.items = calloc(names->count + 1, sizeof(char *)))) {
+	if (!fresh ||
+		!(fresh->names.items = calloc(names->count + 1, sizeof(char *)))) {
 		free(fresh);
 		return; /* those of before hold */
 	}
@@ -288,8 +294,10 @@ static void choose_reach(struct aw_name_service *s, struct aw_inner *inner)
 	s->reach = AW_NAMES_NEARBY;
 	s->inner = NULL;
 	aw_watch_warn(s->watch, NULL, "names",
-		"name servers are stood in for by a port of the loopback, since there is "
-		"no network of our own (%s): a program that compares addresses of answers "
+		"name servers are stood in for by a port of the loopback, since there "
+		"is "
+		"no network of our own (%s): a program that compares addresses of "
+		"answers "
 		"finds no names",
 		err.text);
 }
@@ -301,14 +309,14 @@ static int open_stand_ins(struct aw_name_service *s, struct aw_error *err)
 	int result = open_ports(s, &home4);
 
 	if (result < 0)
-		return aw_fail(err, -result, "answering for names: %s",
-			strerror(-result));
+		return aw_fail(
+			err, -result, "answering for names: %s", strerror(-result));
 	open_ports(s, &home6); /* a host may have none of this family */
 	return 0;
 }
 
-socklen_t aw_name_service_stand_in(const struct aw_name_service *s, int domain, int type,
-	struct sockaddr_storage *ret)
+socklen_t aw_name_service_stand_in(const struct aw_name_service *s, int domain,
+	int type, struct sockaddr_storage *ret)
 {
 	enum aw_name_kind kind =
 		type == SOCK_STREAM ? AW_NAME_LISTENER : AW_NAME_DATAGRAMS;

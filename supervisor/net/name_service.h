@@ -30,7 +30,7 @@ struct aw_watch;
 /* How a process gets at the service. */
 enum aw_name_reach {
 	AW_NAMES_INSIDE, /* by itself, in the wall's network */
-	AW_NAMES_APART,	 /* over a socket of the service's network in place of its own */
+	AW_NAMES_APART, /* over a socket of the service's network in place of its own */
 	AW_NAMES_NEARBY, /* at another address: a client that looks at it is lost */
 };
 
@@ -64,7 +64,8 @@ socklen_t aw_name_service_stand_in(const struct aw_name_service *service, int do
 
 /*
  * What comes over this socket is a process's: for its profiles, and for the log.
- * Nobody else is answered.  A socket without a port gets one, as its first use would do.
+ * Nobody else is answered.  A socket without a port gets one, as its first use would
+ * do.
  */
 void aw_name_service_note(
 	struct aw_name_service *service, int fd, pid_t pid, uint32_t profiles);

@@ -38,10 +38,9 @@ void aw_name_close_idle(struct aw_name_service *s)
 {
 	struct aw_name_connection *c, *next;
 
-	DL_FOREACH_SAFE (s->connections, c, next)
-		if (c->fd >= 0 && !c->waiting &&
-			aw_name_seconds() - c->last > AW_NAME_IDLE_S)
-			aw_name_close(s, c);
+	DL_FOREACH_SAFE(s->connections, c, next)
+	if (c->fd >= 0 && !c->waiting && aw_name_seconds() - c->last > AW_NAME_IDLE_S)
+		aw_name_close(s, c);
 }
 
 /* Where there are too many, the one that has been silent for the longest goes. */
@@ -51,9 +50,9 @@ static void make_room(struct aw_name_service *s)
 
 	if (s->connection_count < AW_NAME_CONNECTIONS)
 		return;
-	DL_FOREACH (s->connections, c)
-		if (c->fd >= 0 && (!oldest || c->last < oldest->last))
-			oldest = c;
+	DL_FOREACH(s->connections, c)
+	if (c->fd >= 0 && (!oldest || c->last < oldest->last))
+		oldest = c;
 	if (oldest)
 		aw_name_close(s, oldest);
 }
@@ -62,8 +61,8 @@ void aw_name_accept(struct aw_name_service *s, const struct aw_name_port *port)
 {
 	struct sockaddr_storage from = {.ss_family = AF_UNSPEC};
 	socklen_t len = sizeof(from);
-	int fd = accept4(port->fd, (struct sockaddr *)&from, &len,
-		SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(
+		port->fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct aw_name_connection *c;
 	struct epoll_event event = {.events = EPOLLIN};
 
@@ -150,8 +149,8 @@ static void take_messages(struct aw_name_service *s, struct aw_name_connection *
 
 static void receive(struct aw_name_service *s, struct aw_name_connection *c)
 {
-	ssize_t n = recv(
-		c->fd, c->in + c->in_len, sizeof(c->in) - c->in_len, MSG_DONTWAIT);
+	ssize_t n =
+		recv(c->fd, c->in + c->in_len, sizeof(c->in) - c->in_len, MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;

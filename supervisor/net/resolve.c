@@ -28,7 +28,7 @@ struct waiter {
 struct question {
 	char key[KEY]; /* type and name */
 	unsigned type;
-	const char *name; /* in key */
+	const char *name;	/* in key */
 	struct waiter *waiters; /* owned */
 	struct aw_resolved *answer;
 	struct question *next, *prev; /* in a list of the resolver's */
@@ -76,7 +76,8 @@ static void free_all(struct aw_resolver *r)
 {
 	struct question *q, *next;
 
-	HASH_ITER (hh, r->all, q, next) {
+	HASH_ITER(hh, r->all, q, next)
+	{
 		HASH_DEL(r->all, q);
 		while (q->waiters) {
 			struct waiter *w = q->waiters;

@@ -6,8 +6,12 @@
 #include "tests/unit/tap.h"
 
 #define HEAD(flags, extra) "\0\7" flags "\0\1\0\0\0\0\0" extra
-#define LABEL63 "\x3f" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-#define LABEL61 "\x3d" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define LABEL63                                                                        \
+	"\x3f"                                                                         \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define LABEL61                                                                        \
+	"\x3d"                                                                         \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define A_IN "\0\1\0\1"
 #define OPT "\0\0\x29\x10\0\0\0\0\0\0\0"
 
@@ -31,21 +35,22 @@ static void questions_are_read(void)
 			AW_DNS_FINE, "api.test", false),
 		CASE("one with EDNS", HEAD("\1\0", "\1") "\3api\4test\0" A_IN OPT,
 			AW_DNS_FINE, "api.test", false),
-		CASE("two records of EDNS", HEAD("\1\0", "\2") "\3api\4test\0" A_IN OPT OPT,
-			AW_DNS_FORMAT, "api.test", false),
+		CASE("two records of EDNS",
+			HEAD("\1\0", "\2") "\3api\4test\0" A_IN OPT OPT, AW_DNS_FORMAT,
+			"api.test", false),
 		CASE("bytes behind it", HEAD("\1\0", "\0") "\3api\4test\0" A_IN "x",
 			AW_DNS_FORMAT, "api.test", false),
 		CASE("EDNS of another version",
 			HEAD("\1\0", "\1") "\3api\4test\0" A_IN
-			"\0\0\x29\x10\0\0\1\0\0\0\0",
+					   "\0\0\x29\x10\0\0\1\0\0\0\0",
 			AW_DNS_VERSION, "api.test", false),
-		CASE("a signature", HEAD("\1\0", "\1") "\3api\4test\0" A_IN
-				"\0\0\xfa\0\xff\0\0\0\0\0\0",
+		CASE("a signature",
+			HEAD("\1\0", "\1") "\3api\4test\0" A_IN
+					   "\0\0\xfa\0\xff\0\0\0\0\0\0",
 			AW_DNS_NOT_BUILT, "api.test", false),
 		CASE("no question", "\0\7\1\0\0\0\0\0\0\0\0\0", AW_DNS_FORMAT, NULL,
 			false),
-		CASE("two questions",
-			"\0\7\1\0\0\2\0\0\0\0\0\0\1a\0" A_IN "\1b\0" A_IN,
+		CASE("two questions", "\0\7\1\0\0\2\0\0\0\0\0\0\1a\0" A_IN "\1b\0" A_IN,
 			AW_DNS_FORMAT, NULL, false),
 		CASE("a notification", HEAD("\x20\0", "\0") "\1a\0" A_IN,
 			AW_DNS_NOT_BUILT, NULL, false),
@@ -62,9 +67,12 @@ static void questions_are_read(void)
 		CASE("a name of 253 bytes",
 			HEAD("\1\0", "\0") LABEL63 LABEL63 LABEL63 LABEL61 "\0" A_IN,
 			AW_DNS_FINE,
-			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa."
-			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa."
-			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa."
+			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+			"a."
+			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+			"a."
+			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+			"a."
 			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 			false),
 		CASE("a longer one",
@@ -86,8 +94,9 @@ static void questions_are_read(void)
 			(const unsigned char *)cases[i].bytes, cases[i].len, &q);
 
 		ok(code == cases[i].code &&
-				(!cases[i].name || (strcmp(q.name, cases[i].name) == 0 &&
-							   q.plain == !cases[i].odd)),
+				(!cases[i].name ||
+					(strcmp(q.name, cases[i].name) == 0 &&
+						q.plain == !cases[i].odd)),
 			"%s is %d (%d, '%s')", cases[i].what, cases[i].code, code,
 			q.name);
 	}
@@ -95,8 +104,9 @@ static void questions_are_read(void)
 
 static void a_question_is_said_again_without_what_rode_along(void)
 {
-	static const char cookie[] = HEAD("\1\0", "\1") "\3aPi\4test\0" A_IN
-		"\0\0\x29\x10\0\0\0\0\0\0\x0c\0\x0a\0\x08password";
+	static const char cookie[] =
+		HEAD("\1\0", "\1") "\3aPi\4test\0" A_IN
+				   "\0\0\x29\x10\0\0\0\0\0\0\x0c\0\x0a\0\x08password";
 	unsigned char again[AW_DNS_QUERY];
 	struct aw_dns_question q, back;
 	size_t len;
@@ -118,15 +128,17 @@ static void names_are_made_plain(void)
 	static const struct {
 		const char *text, *plain;
 	} cases[] = {{"Api.Example.COM", "api.example.com"}, {"api.test.", "api.test"},
-		{"a", "a"}, {"a_b-c.d", "a_b-c.d"}, {"xn--pi-7kc.test", "xn--pi-7kc.test"},
-		{"", NULL}, {".", NULL}, {"..", NULL}, {"a..b", NULL}, {".a", NULL},
-		{"a..", NULL}, {"a b", NULL}, {"a/b", NULL}, {"\xd0\xb0pi.test", NULL},
-		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", NULL}};
+		{"a", "a"}, {"a_b-c.d", "a_b-c.d"},
+		{"xn--pi-7kc.test", "xn--pi-7kc.test"}, {"", NULL}, {".", NULL},
+		{"..", NULL}, {"a..b", NULL}, {".a", NULL}, {"a..", NULL},
+		{"a b", NULL}, {"a/b", NULL}, {"\xd0\xb0pi.test", NULL},
+		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+			NULL}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char plain[AW_DNS_NAME] = "";
-		bool good = aw_dns_plain_name(
-			cases[i].text, strlen(cases[i].text), plain);
+		bool good =
+			aw_dns_plain_name(cases[i].text, strlen(cases[i].text), plain);
 
 		ok(cases[i].plain ? good && strcmp(plain, cases[i].plain) == 0 : !good,
 			"'%s' is %s", cases[i].text,
@@ -230,8 +242,9 @@ static void addresses_are_taken_out_of_service_records(void)
 	} cases[] = {
 #define DATA(what, data, left) {what, data, sizeof(data) - 1, left}
 		DATA("nothing to take out", "\0\1\0\0\1\0\3\2h2", 10),
-		DATA("both families", "\0\1\0\0\1\0\3\2h2\0\4\0\4\1\2\3\4\0\6\0\x10"
-				      "0123456789abcdef",
+		DATA("both families",
+			"\0\1\0\0\1\0\3\2h2\0\4\0\4\1\2\3\4\0\6\0\x10"
+			"0123456789abcdef",
 			10),
 		DATA("before another", "\0\1\0\0\4\0\4\1\2\3\4\0\5\0\2ab", 9),
 		DATA("one that must be known", "\0\1\0\0\0\0\2\0\4\0\4\0\4\1\2\3\4", 0),
@@ -245,7 +258,8 @@ static void addresses_are_taken_out_of_service_records(void)
 			.data_len = cases[i].len};
 		bool kept = aw_dns_strip_hints(&r);
 
-		ok(kept == (cases[i].left > 0) && (!kept || r.data_len == cases[i].left),
+		ok(kept == (cases[i].left > 0) &&
+				(!kept || r.data_len == cases[i].left),
 			"%s: %zu bytes are left", cases[i].what, cases[i].left);
 	}
 }

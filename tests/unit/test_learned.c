@@ -44,7 +44,8 @@ static void pairs_are_remembered_for_a_time(void)
 			strcmp(found[0], "b.test") == 0 &&
 			strcmp(found[1], "a.test") == 0,
 		"two names of an address, as long as the longest time said");
-	ok(aw_learned_find(learned, key("192.0.2.1"), 201, found, 4) == 1, "one is old");
+	ok(aw_learned_find(learned, key("192.0.2.1"), 201, found, 4) == 1,
+		"one is old");
 	ok(aw_learned_find(learned, key("192.0.2.1"), 301, found, 4) == 0, "both are");
 	ok(aw_learned_find(learned, key("192.0.2.2"), 100, found, 4) == 0,
 		"another address has none");
@@ -132,7 +133,8 @@ static void name_servers_are_read(void)
 	ok(!aw_name_servers_has(servers, &one), "another one is not");
 	ok(aw_name_servers_unsearched(servers, "db.corp.example", 0, name) &&
 			strcmp(name, "db") == 0 &&
-			!aw_name_servers_unsearched(servers, "db.corp.example", 1, name) &&
+			!aw_name_servers_unsearched(
+				servers, "db.corp.example", 1, name) &&
 			!aw_name_servers_unsearched(servers, "corp.example", 0, name),
 		"a search domain is found behind a name");
 	write_file("nameserver 192.0.2.54\n");
@@ -158,8 +160,7 @@ static enum aw_verdict judged(struct aw_names *names, const struct aw_image *ima
 	if (inet_pton(AF_INET, text, address.bytes) != 1)
 		abort();
 	aw_image_decide_address(image, AW_CONNECT, &address, &decision);
-	if (!aw_names_decide(
-		    names, image, 0, AW_CONNECT, false, &address, &decision))
+	if (!aw_names_decide(names, image, 0, AW_CONNECT, false, &address, &decision))
 		abort();
 	*ret_host = address.host ? address.host : "";
 	return decision.verdict;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_may_name.c - names that a policy lets be looked up, and addresses they may have. */
+/* test_may_name.c - names that a policy lets be looked up, and addresses they may have.
+ */
 #include <arpa/inet.h>
 
 #include "policy/private.h"
@@ -25,7 +26,8 @@ static void answer(const char *what, const char *text, const char *profile,
 		aw_image_decide_name_in(image, set, q[i].name, &d);
 		aw_image_rule(image, d.rule, &rule);
 		ok(d.verdict == q[i].want &&
-				(q[i].rule ? rule.text && strcmp(rule.text, q[i].rule) == 0
+				(q[i].rule ? rule.text && strcmp(rule.text,
+								  q[i].rule) == 0
 					   : !rule.text),
 			"%s: %s is %s (%s, %s)", what, q[i].name,
 			aw_verdict_name(q[i].want), aw_verdict_name(d.verdict),
@@ -44,7 +46,8 @@ static void some_port_is_enough(void)
 {
 	ANSWER("a list",
 		"network: {default: deny, allow: ['api.test:443', '*.below.test:22', "
-		"'ports.test:1-10', '!ports.test:1-9', 'none.test:5-6', '!none.test:5', "
+		"'ports.test:1-10', '!ports.test:1-9', 'none.test:5-6', "
+		"'!none.test:5', "
 		"'!none.test:6'], deny: ['bad.below.test', 'half.below.test:443', "
 		"'shut.below.test:22'], ask: ['may.test:80']}",
 		NULL, {"api.test", AW_ALLOW, "api.test:443"},
@@ -53,12 +56,15 @@ static void some_port_is_enough(void)
 		{"bad.below.test", AW_DENY, "bad.below.test"},
 		{"half.below.test", AW_ALLOW, "*.below.test:22"},
 		{"shut.below.test", AW_DENY, "shut.below.test:22"},
-		{"ports.test", AW_ALLOW, "ports.test:1-10"}, {"none.test", AW_DENY, NULL},
-		{"may.test", AW_ASK, "may.test:80"}, {"other.test", AW_DENY, NULL});
-	ANSWER("every name", "network: {default: deny, allow: ['*:443'], deny: [no.test]}",
-		NULL, {"any.test", AW_ALLOW, "*:443"}, {"no.test", AW_DENY, "no.test"});
-	ANSWER("addresses alone", "network: {default: deny, allow: ['0.0.0.0/0', '::/0']}",
-		NULL, {"any.test", AW_DENY, NULL});
+		{"ports.test", AW_ALLOW, "ports.test:1-10"},
+		{"none.test", AW_DENY, NULL}, {"may.test", AW_ASK, "may.test:80"},
+		{"other.test", AW_DENY, NULL});
+	ANSWER("every name",
+		"network: {default: deny, allow: ['*:443'], deny: [no.test]}", NULL,
+		{"any.test", AW_ALLOW, "*:443"}, {"no.test", AW_DENY, "no.test"});
+	ANSWER("addresses alone",
+		"network: {default: deny, allow: ['0.0.0.0/0', '::/0']}", NULL,
+		{"any.test", AW_DENY, NULL});
 	ANSWER("what is allowed by default",
 		"network: {deny: [no.test, 'part.test:443', '*.no.test']}", NULL,
 		{"any.test", AW_ALLOW, NULL}, {"no.test", AW_DENY, "no.test"},
@@ -92,12 +98,14 @@ static void addresses_have_rules_of_their_own(void)
 		const char *policy, *address;
 		bool want;
 	} cases[] = {
-		{"network: {default: deny, allow: ['10.0.0.0/8:5432']}", "10.1.2.3", true},
-		{"network: {default: deny, allow: ['10.0.0.0/8:5432']}", "::ffff:10.1.2.3",
+		{"network: {default: deny, allow: ['10.0.0.0/8:5432']}", "10.1.2.3",
 			true},
+		{"network: {default: deny, allow: ['10.0.0.0/8:5432']}",
+			"::ffff:10.1.2.3", true},
 		{"network: {default: deny, allow: ['10.0.0.0/8:5432']}", "192.168.0.1",
 			false},
-		{"network: {default: deny, allow: ['*:443', '*.test']}", "10.1.2.3", false},
+		{"network: {default: deny, allow: ['*:443', '*.test']}", "10.1.2.3",
+			false},
 		{"network: {default: deny, allow: [localhost]}", "127.0.0.1", true},
 		{"network: {default: deny, allow: ['10.1.2.3'], deny: ['10.1.2.3']}",
 			"10.1.2.3", false},
@@ -151,13 +159,15 @@ static void private_addresses_are_known(void)
 		const char *address, *kind;
 	} cases[] = {{"8.8.8.8", NULL}, {"192.0.2.1", NULL}, {"2001:db8::1", NULL},
 		{"127.0.0.1", "loopback"}, {"127.255.0.1", "loopback"},
-		{"0.0.0.0", "unspecified"}, {"10.255.1.1", "private"}, {"11.0.0.1", NULL},
-		{"172.15.0.1", NULL}, {"172.16.0.1", "private"}, {"172.31.9.9", "private"},
-		{"172.32.0.1", NULL}, {"192.168.1.1", "private"},
-		{"100.64.0.1", "shared by a provider's customers"}, {"100.128.0.1", NULL},
-		{"169.254.169.254", "link-local"}, {"224.0.0.251", "multicast"},
-		{"255.255.255.255", "reserved"}, {"::", "unspecified"}, {"::1", "loopback"},
-		{"fe80::1", "link-local"}, {"febf::1", "link-local"}, {"fd00::1", "private"},
+		{"0.0.0.0", "unspecified"}, {"10.255.1.1", "private"},
+		{"11.0.0.1", NULL}, {"172.15.0.1", NULL}, {"172.16.0.1", "private"},
+		{"172.31.9.9", "private"}, {"172.32.0.1", NULL},
+		{"192.168.1.1", "private"},
+		{"100.64.0.1", "shared by a provider's customers"},
+		{"100.128.0.1", NULL}, {"169.254.169.254", "link-local"},
+		{"224.0.0.251", "multicast"}, {"255.255.255.255", "reserved"},
+		{"::", "unspecified"}, {"::1", "loopback"}, {"fe80::1", "link-local"},
+		{"febf::1", "link-local"}, {"fd00::1", "private"},
 		{"fc00::1", "private"}, {"fe00::1", NULL}, {"ff02::1", "multicast"},
 		{"::ffff:10.0.0.1", "private"}, {"::ffff:8.8.8.8", NULL},
 		{"::127.0.0.1", "loopback"}, {"64:ff9b::a00:1", "private"},

@@ -253,8 +253,11 @@ void aw_dns_put(
 static void put_edns(struct aw_dns_writer *w, int why, const char *text)
 {
 	unsigned char *at = w->to + w->len;
-	size_t len = text ? strnlen(text, WHY_MAX) : 0, all = why < 0 ? 0 : 6 + len;
+	size_t len, all;
 
+	text = text ? text : "";
+	len = strnlen(text, WHY_MAX);
+	all = why < 0 ? 0 : 6 + len;
 	if (w->size - w->len < OPT_LEAST + all)
 		all = 0;
 	memset(at, 0, OPT_LEAST);

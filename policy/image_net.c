@@ -314,7 +314,7 @@ static void judge_at(const struct aw_image *image, uint32_t profiles, const char
 		if (host) {
 			look_up(&q, AW_NET_ANY, 0, "", 0);
 			look_up_host(&q, host);
-		} else {
+		} else if (address) {
 			look_up_bytes(&q, address);
 		}
 		judge(image, &w, AW_CONNECT, &m, ret);

@@ -101,9 +101,9 @@ int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
 	place = need_place(learned, address);
 	if (!place)
 		return -1;
-	LL_FOREACH2(place->pairs, pair, same)
-	if (strcmp(pair->name, name) == 0)
-		break;
+	pair = place->pairs;
+	while (pair && strcmp(pair->name, name) != 0)
+		pair = pair->same;
 	if (pair) {
 		DL_DELETE(learned->oldest, pair);
 	} else {

@@ -73,7 +73,7 @@ TEST_NEEDS  := clang-14 libclang-rt-14-dev clang:clang clang-format-14 clang-tid
 	libc6-dev-i386-cross git jq \
 	strace gdb sqlite3 iproute2 attr groff-base tar python3 python3-venv \
 	libpython3.11-testsuite python3-jsonschema python3-yaml util-linux procps passwd bsdutils bubblewrap \
-	firejail ssh-agent:openssh-client node:nodejs npm:npm go:golang-go
+	firejail ssh-agent:openssh-client openssh-server openssl curl wget node:nodejs npm:npm go:golang-go
 
 .PHONY: deps deps-build agents
 deps: ## install what build and tests need (apt)

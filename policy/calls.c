@@ -147,6 +147,9 @@ static const short i386_numbers[AW_SYS_COUNT] = {
 	[AW_SYS_move_mount] = 429,
 	[AW_SYS_clone] = 120,
 	[AW_SYS_socket] = 359,
+	[AW_SYS_socketpair] = 360,
+	[AW_SYS_listen] = 363,
+	[AW_SYS_setsockopt] = 366,
 	[AW_SYS_kill] = 37,
 	[AW_SYS_tkill] = 238,
 	[AW_SYS_tgkill] = 270,
@@ -265,6 +268,8 @@ enum aw_action aw_action_of_effect(enum aw_effect effect, uint64_t flags)
 		[AW_FX_SENDMMSG] = AW_SEND,
 		[AW_FX_LOOKUP] = AW_CONNECT,
 		[AW_FX_META] = AW_METADATA,
+		[AW_FX_LISTEN] = AW_BIND,
+		[AW_FX_OPTION] = AW_BIND,
 	};
 
 	if (effect == AW_FX_OPEN || effect == AW_FX_HANDLE)

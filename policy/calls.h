@@ -40,6 +40,8 @@ enum aw_effect {
 	AW_FX_CLONE, /* watched when it makes a mount namespace */
 	AW_FX_HELD,  /* from here on: watched in mode enforce alone */
 	AW_FX_SOCKET = AW_FX_HELD,
+	AW_FX_LISTEN, /* may bind to a port of the kernel's choice */
+	AW_FX_OPTION, /* watched for options that lead round rules about addresses */
 	AW_FX_KIN,    /* does something to another process */
 	AW_FX_UMASK,  /* changes what a call done on behalf must be done with */
 	AW_FX_RIGHTS, /* the same */

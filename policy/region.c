@@ -195,6 +195,13 @@ static bool has_net(const struct aw_image *image, unsigned stratum, enum aw_list
 	return false;
 }
 
+static bool refuses_some(const struct aw_image *image, unsigned s)
+{
+	return image->strata[s].network != AW_DEFAULT_ALLOW ||
+	       image->strata[s].listen || has_net(image, s, AW_LIST_NET_DENY) ||
+	       has_net(image, s, AW_LIST_NET_ASK);
+}
+
 enum aw_reach aw_image_network(const struct aw_image *image)
 {
 	enum aw_reach reach = AW_REACH_ALL;
@@ -208,11 +215,22 @@ enum aw_reach aw_image_network(const struct aw_image *image)
 			!has_net(image, s, AW_LIST_NET_ASK) &&
 			!has_net(image, s, AW_LIST_NET_LISTEN))
 			return AW_REACH_NONE;
-		if (closed || stratum->listen || has_net(image, s, AW_LIST_NET_DENY) ||
-			has_net(image, s, AW_LIST_NET_ASK))
+		if (refuses_some(image, s))
 			reach = AW_REACH_SOME;
 	}
 	return reach;
+}
+
+bool aw_image_network_open(const struct aw_image *image, uint32_t profiles)
+{
+	uint32_t windows = aw_windows_of(profiles);
+	struct aw_window w;
+
+	while (aw_window_next(image, &windows, &w))
+		for (unsigned s = w.first; s < w.end; s++)
+			if (refuses_some(image, s))
+				return false;
+	return true;
 }
 
 bool aw_image_lists_listening(const struct aw_image *image, uint32_t profiles)

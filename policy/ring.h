@@ -42,6 +42,9 @@ struct aw_ring {
 	_Atomic uint32_t closed;  /* 1: its process is gone, nobody reads it any more */
 	_Atomic uint32_t waiters; /* futex: writers wait here for room */
 	uint32_t profiles; /* hello: those that its process is in; policy/image.h */
+	/* 1: a writer has waited in vain, so others need not; the reader takes it back
+	 */
+	_Atomic uint32_t stuck;
 	/* programs of our architecture, as the writers know them; children share it */
 	_Atomic uint64_t native[AW_RING_NATIVE];
 	_Atomic uint64_t head __attribute__((aligned(64)));

@@ -86,9 +86,12 @@ bool aw_enter_lookup(enum aw_call call, const char *host, const char *service,
 	struct aw_passage *ret);
 
 struct addrinfo;
+struct hostent;
 
-/* list: what it gave; NULL: it failed. */
+/* What it gave; NULL: it failed. */
 void aw_leave_lookup(enum aw_call call, const struct aw_passage *passage,
 	const char *host, const struct addrinfo *list);
+void aw_leave_host(enum aw_call call, const struct aw_passage *passage,
+	const char *host, const struct hostent *found);
 
 #endif

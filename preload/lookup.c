@@ -47,61 +47,49 @@ bool aw_enter_lookup(enum aw_call call, const char *host, const char *service,
 }
 
 /* Loopback tells nothing: it is "localhost" in every policy. */
-static bool take(const struct sockaddr *address, unsigned char to[AW_RING_ANSWER])
+static bool take(int family, const void *bytes, unsigned char to[AW_RING_ANSWER])
 {
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
 
-	if (!address)
-		return false;
-	if (address->sa_family == AF_INET6) {
-		memcpy(to,
-			&((const struct sockaddr_in6 *)(const void *)address)
-				 ->sin6_addr,
-			16);
+	if (family == AF_INET6) {
+		memcpy(to, bytes, 16);
 		return !IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)(void *)to);
 	}
-	if (address->sa_family != AF_INET)
+	if (family != AF_INET)
 		return false;
 	memcpy(to, mapped, sizeof(mapped));
-	memcpy(to + 12, &((const struct sockaddr_in *)(const void *)address)->sin_addr,
-		4);
+	memcpy(to + 12, bytes, 4);
 	return to[12] != 127;
 }
 
-/* One for each kind of socket: an address comes several times in a row. */
-static size_t collect(
-	const struct addrinfo *list, unsigned char to[AW_RING_ANSWERS * AW_RING_ANSWER])
+static bool take_socket(
+	const struct sockaddr *address, unsigned char to[AW_RING_ANSWER])
 {
-	size_t count = 0;
+	const struct sockaddr_in *in = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
 
-	for (; list && count < AW_RING_ANSWERS; list = list->ai_next) {
-		unsigned char *at = to + count * AW_RING_ANSWER;
-
-		if (take(list->ai_addr, at) &&
-			(!count || memcmp(at - AW_RING_ANSWER, at, AW_RING_ANSWER)))
-			count++;
-	}
-	return count;
+	return address &&
+	       take(address->sa_family,
+		       address->sa_family == AF_INET6 ? (const void *)&in6->sin6_addr
+						      : (const void *)&in->sin_addr,
+		       to);
 }
 
-void aw_leave_lookup(enum aw_call call, const struct aw_passage *passage,
-	const char *host, const struct addrinfo *list)
+/* The result, and in audit what it gave. */
+static void tell(enum aw_call call, const struct aw_passage *passage, const char *host,
+	const unsigned char *addresses, size_t count, bool failed)
 {
-	unsigned char addresses[AW_RING_ANSWERS * AW_RING_ANSWER];
+	const void *const parts[5] = {addresses, NULL, host, NULL, NULL};
 	struct aw_record head = {
 		.call = (uint16_t)call, .action = AW_CONNECT, .flags = AW_REC_ANSWER};
-	const void *const parts[5] = {addresses, NULL, host, NULL, NULL};
 	struct aw_self *self;
-	size_t count, len;
+	size_t len;
 
-	if (!passage->ticket.ring)
-		return;
-	aw_ring_result(&passage->ticket, list ? AW_REC_DONE : AW_REC_FINAL, 0);
-	if (!list || aw_session()->enforce || !(self = aw_self_if_ready()))
+	aw_ring_result(&passage->ticket, failed ? AW_REC_FINAL : AW_REC_DONE, 0);
+	if (!count || aw_session()->enforce || !(self = aw_self_if_ready()))
 		return;
 	len = strlen(host);
-	count = len <= HOST_MOST ? collect(list, addresses) : 0;
-	if (!count)
+	if (len > HOST_MOST)
 		return;
 	head.pid = self->pid;
 	head.ts = aw_now();
@@ -109,4 +97,38 @@ void aw_leave_lookup(enum aw_call call, const struct aw_passage *passage,
 	head.raw_len = (uint16_t)len;
 	/* a hint: where there is no room, nobody waits for it */
 	aw_ring_put(atomic_load(&self->ring), &head, parts, AW_REC_DONE, 0, NULL);
+}
+
+void aw_leave_lookup(enum aw_call call, const struct aw_passage *passage,
+	const char *host, const struct addrinfo *list)
+{
+	unsigned char addresses[AW_RING_ANSWERS * AW_RING_ANSWER];
+	bool failed = !list;
+	size_t count = 0;
+
+	if (!passage->ticket.ring)
+		return;
+	/* one for each kind of socket: an address comes several times in a row */
+	for (; list && count < AW_RING_ANSWERS; list = list->ai_next) {
+		unsigned char *at = addresses + count * AW_RING_ANSWER;
+
+		if (take_socket(list->ai_addr, at) &&
+			(!count || memcmp(at - AW_RING_ANSWER, at, AW_RING_ANSWER)))
+			count++;
+	}
+	tell(call, passage, host, addresses, count, failed);
+}
+
+void aw_leave_host(enum aw_call call, const struct aw_passage *passage,
+	const char *host, const struct hostent *found)
+{
+	unsigned char addresses[AW_RING_ANSWERS * AW_RING_ANSWER];
+	size_t count = 0;
+
+	if (!passage->ticket.ring)
+		return;
+	for (int i = 0; found && found->h_addr_list[i] && count < AW_RING_ANSWERS; i++)
+		count += take(found->h_addrtype, found->h_addr_list[i],
+			addresses + count * AW_RING_ANSWER);
+	tell(call, passage, host, addresses, count, !found);
 }

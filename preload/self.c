@@ -445,6 +445,11 @@ bool aw_ring_wait(struct aw_ring *ring)
 	const struct timespec moment = {0, 5000000};
 	const struct aw_page *page = aw_session();
 
+	if (atomic_load_explicit(&ring->stuck, memory_order_relaxed)) {
+		atomic_store(&ring->waiters, 1);
+		aw_raw(__NR_futex, &page->doorbell, FUTEX_WAKE, 1);
+		return aw_ring_used(ring) < ring->size / 2;
+	}
 	for (int i = 0; i < 20; i++) {
 		atomic_store(&ring->waiters, 1);
 		if (aw_ring_used(ring) < ring->size / 2)
@@ -455,6 +460,7 @@ bool aw_ring_wait(struct aw_ring *ring)
 			AW_WORK_NONE)
 			return false;
 	}
+	atomic_store(&ring->stuck, 1);
 	return false;
 }
 

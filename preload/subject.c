@@ -110,6 +110,14 @@ bool aw_subject_files(struct aw_self *self, struct aw_scratch *scratch,
 		&s->head.path2_len, &s->parts[3], &s->head.raw2_len);
 }
 
+/* "@name", a NUL in it shown as another @: as the policy has it. */
+static size_t abstract_name(const char *name, size_t len, char *to)
+{
+	for (size_t i = 0; i < len; i++)
+		to[i] = name[i] ? name[i] : '@';
+	return len;
+}
+
 /* Copy a socket address; a Unix path is resolved as a file is. */
 static bool address(struct aw_self *self, struct aw_scratch *scratch, const void *from,
 	long len, struct aw_subject *s)
@@ -124,12 +132,16 @@ static bool address(struct aw_self *self, struct aw_scratch *scratch, const void
 	memcpy(copy, from, (size_t)len);
 	s->parts[4] = copy;
 	s->head.address_len = (uint16_t)len;
-	if (copy->ss_family == AF_UNIX && len > 2 && un->sun_path[0]) {
-		s->parts[0] = scratch->path;
+	if (copy->ss_family != AF_UNIX || len <= 2)
+		return true;
+	s->parts[0] = scratch->path;
+	if (un->sun_path[0])
 		s->head.path_len = (uint16_t)aw_resolve(scratch, AT_FDCWD, un->sun_path,
 			strlen(un->sun_path), true, scratch->path,
 			sizeof(scratch->path));
-	}
+	else
+		s->head.path_len = (uint16_t)abstract_name(
+			un->sun_path, (size_t)len - 2, scratch->path);
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -26,6 +27,9 @@
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
+
+/* Calls that the service may have had in hand when it was killed, by their numbers. */
+enum { IN_HAND = 1 << 20, UNSEEN = 16 };
 
 struct front {
 	struct aw_run *run;
@@ -119,29 +123,53 @@ static void let_go_on(int listener)
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
+/*
+ * What the service had received and not answered yet nobody is told of again, and it
+ * would wait for good.  The kernel counts calls up by one, so all that can be meant are
+ * answered; for the others that is an error without consequence.
+ */
+static void release_received(const struct front *front)
+{
+	uint64_t last = atomic_load(&front->run->kept->last_call);
+
+	for (uint64_t id = last + UNSEEN; id != last - IN_HAND; id--) {
+		struct seccomp_notif_resp response = {
+			.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+
+		ioctl(front->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+	}
+}
+
 static int status_of(int status)
 {
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The service is gone: its children are ours now, being the next subreaper. */
-static int keep(struct front *front)
+static void kill_all(void)
+{
+	while (aw_signal_descendants(getpid(), SIGKILL))
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+}
+
+/* Killed before the command was: that is not started without it. */
+static int give_up(void)
+{
+	aw_say("the supervisor was killed before the command was started");
+	kill_all();
+	return AW_RUN_FAILED;
+}
+
+/* Audit: the command's status, when it has come to its end without the service. */
+static int go_on(struct front *front)
 {
 	struct pollfd fd = {.fd = front->listener, .events = POLLIN};
 	int status, ret = -1;
 	pid_t pid;
 
-	atomic_store(&front->run->shared.page->work, AW_WORK_NONE);
-	if (front->run->policy.mode == AW_ENFORCE) {
-		aw_say("the supervisor was killed; the command is killed too, since "
-		       "enforce "
-		       "cannot go on without it");
-		while (aw_signal_descendants(getpid(), SIGKILL))
-			while (waitpid(-1, NULL, WNOHANG) > 0)
-				;
-		return AW_RUN_FAILED;
-	}
 	aw_say("the supervisor was killed; the command goes on without being watched");
+	if (front->listener >= 0)
+		release_received(front);
 	while (ret < 0) {
 		if (front->listener >= 0 && poll(&fd, 1, 20) > 0 && fd.revents & POLLIN)
 			let_go_on(front->listener);
@@ -153,10 +181,31 @@ static int keep(struct front *front)
 		if (pid < 0 && errno == ECHILD && ret < 0)
 			ret = AW_RUN_FAILED;
 	}
+	return ret;
+}
+
+/* The service is gone: its children are ours now, being the next subreaper. */
+static int keep(struct front *front)
+{
+	int ret = atomic_load(&front->run->kept->status);
+
+	atomic_store(&front->run->shared.page->work, AW_WORK_NONE);
+	if (front->run->policy.mode == AW_ENFORCE) {
+		aw_say("the supervisor was killed; the command is killed too, since "
+		       "enforce "
+		       "cannot go on without it");
+		kill_all();
+		return AW_RUN_FAILED;
+	}
+	if (ret >= 0)
+		aw_say("the supervisor was killed when the command had ended; the log "
+		       "may lack its last events");
+	else if (front->listener >= 0 && !atomic_load(&front->run->kept->last_call))
+		return give_up();
+	else
+		ret = go_on(front);
 	if (!front->run->options.keep_descendants)
-		while (aw_signal_descendants(getpid(), SIGKILL))
-			while (waitpid(-1, NULL, WNOHANG) > 0)
-				;
+		kill_all();
 	return ret;
 }
 
@@ -180,9 +229,9 @@ static int stay(struct front *front)
 		;
 	if (front->status >= 0)
 		return front->status;
-	if (!front->command)
-		return WIFEXITED(status) ? WEXITSTATUS(status) : AW_RUN_FAILED;
-	status = keep(front);
+	if (!front->command && WIFEXITED(status))
+		return WEXITSTATUS(status);
+	status = front->command ? keep(front) : give_up();
 	aw_session_finish(front->run->session, status, NULL);
 	return status;
 }
@@ -208,11 +257,15 @@ int aw_front(struct aw_run *run)
 	run->front_group = getpgrp();
 	block_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, &run->mask);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+	run->kept = mmap(NULL, sizeof(*run->kept), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (run->kept == MAP_FAILED ||
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
 		(front.signals = signalfd(-1, &set, SFD_CLOEXEC)) < 0) {
 		aw_say("cannot start: %s", strerror(errno));
 		return AW_RUN_FAILED;
 	}
+	atomic_store(&run->kept->status, -1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	front.service = fork();

@@ -7,15 +7,17 @@
 #include <unistd.h>
 
 #include "policy/profile.h"
+#include "policy/region.h"
 #include "policy/rules.h"
 #include "supervisor/kernel/landlock_apply.h"
 
 static int hold_with_landlock(const struct aw_policy *policy,
-	const struct aw_plan *plan, const struct aw_wall *wall, struct aw_landlock *ret,
-	struct aw_error *err)
+	const struct aw_plan *plan, const struct aw_wall *wall, bool notified,
+	struct aw_landlock *ret, struct aw_error *err)
 {
 	struct aw_landlock_wish wish = {.plan = plan,
 		.own_mounts = wall->own_mounts,
+		.no_ports = notified,
 		.abstract_sockets = aw_landlock_abstract(policy->image)};
 
 	if (aw_landlock_probe(err) < 0) /* a second layer may be missing */
@@ -34,10 +36,17 @@ int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
 	ret->facts = (struct aw_strength_facts){.notified = notified,
 		.enforce = policy->mode == AW_ENFORCE,
 		.image = policy->image};
-	if (!walled || policy->mode != AW_ENFORCE)
+	if (policy->mode != AW_ENFORCE)
 		return 0;
+	if (!walled) { /* root could set up the network so that addresses lead elsewhere
+			*/
+		ret->drop_network_admin =
+			notified && geteuid() == 0 &&
+			aw_image_network(policy->image) != AW_REACH_ALL;
+		return 0;
+	}
 	/* a second layer inside mounts, the only one without */
-	if (hold_with_landlock(policy, plan, wall, &ret->landlock, err) < 0)
+	if (hold_with_landlock(policy, plan, wall, notified, &ret->landlock, err) < 0)
 		return -1;
 	ret->drop_capabilities = true;
 	ret->facts.landlock = ret->landlock.version ? &ret->landlock : NULL;

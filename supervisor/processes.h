@@ -134,6 +134,9 @@ void aw_processes_set_umask(struct aw_processes *tree, pid_t pid, int mask);
 int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
 	struct aw_ring *ring, uint32_t size);
 
+/* How many it has. */
+size_t aw_processes_rings(struct aw_processes *tree, pid_t pid);
+
 /* It is gone: status as wait(2) has it, or -1. The entry stays until its rings are
  * read. */
 void aw_processes_exited(struct aw_processes *tree, pid_t pid, int status);

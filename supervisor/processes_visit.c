@@ -23,6 +23,15 @@ int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
 	return ret;
 }
 
+size_t aw_processes_rings(struct aw_processes *tree, pid_t pid)
+{
+	size_t n = 0;
+
+	WITH_PROCESS(
+		tree, pid, for (struct ring_entry *r = p_->rings; r; r = r->next) n++);
+	return n;
+}
+
 void aw_processes_exited(struct aw_processes *tree, pid_t pid, int status)
 {
 	WITH_PROCESS(tree, pid, p_->exited = true; p_->status = status;

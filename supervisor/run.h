@@ -57,9 +57,16 @@ struct aw_run {
 	struct aw_holding holding; /* what holds the rules */
 	struct aw_limiter limiter; /* how much may be used */
 	pid_t front, front_group;
-	sigset_t mask;	     /* the caller's, for the command */
-	bool ignores_ends;   /* the caller ignores SIGCHLD: the command does too */
-	struct rlimit files; /* the caller's RLIMIT_NOFILE, for the command */
+	sigset_t mask;	      /* the caller's, for the command */
+	bool ignores_ends;    /* the caller ignores SIGCHLD: the command does too */
+	struct rlimit files;  /* the caller's RLIMIT_NOFILE, for the command */
+	struct aw_kept *kept; /* shared by service and front */
+};
+
+/* What the front has to know where the service is killed, and so cannot be told. */
+struct aw_kept {
+	_Atomic uint64_t last_call; /* number of the last one received; 0: none */
+	_Atomic int status;	    /* of the command, for run; -1: it has not ended */
 };
 
 /* Front and service talk in these. */

@@ -53,7 +53,8 @@ struct service {
 	bool stopping;
 	bool timed_out;
 	struct aw_announcer announcer;
-	struct aw_policy latest; /* of the last reload; its image is in use for good */
+	struct aw_policy latest;   /* of the last reload */
+	struct aw_retired retired; /* those of the reloads before */
 	uint64_t end; /* when `limits.time` is over, in milliseconds; 0: never */
 };
 
@@ -124,12 +125,14 @@ static int reload(struct service *s, char *text, size_t size)
 	if (answer_names(s, &policy, &err) < 0)
 		aw_say("reload: %s",
 			err.text); /* so names that it denies are reached */
-	s->latest = policy;
-	v->before = &s->latest;
 	old = atomic_load(&s->watch.shared);
-	atomic_store(&s->watch.image, policy.image); /* stays until the end */
+	atomic_store(&s->watch.image, policy.image);
 	atomic_store(&s->watch.shared, fresh);
 	atomic_store(&old->page->stale, 1);
+	if (v->before == &s->latest) /* the session's first stays: others hold it */
+		aw_retire(&s->retired, old, &s->latest);
+	s->latest = policy;
+	v->before = &s->latest;
 	if (s->watch.asker) {
 		aw_questions_set_deadline(s->watch.questions,
 			s->run->options.ask_deadline ? s->run->ask_deadline
@@ -215,15 +218,36 @@ static void command_ended(struct service *s, int status)
 	s->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Now the command's own parent has fetched its status, and its pidfd may tell. */
+/*
+ * Now the command's own parent has fetched its status, and its pidfd may tell.  Where
+ * the wall's program alone was killed the command is still there, and is known by its
+ * pidfd like the others from now on.
+ */
 static void wall_ended(struct service *s, int status)
 {
-	int own = s->command_pidfd < 0 ? -1 : aw_pidfd_status(s->command_pidfd);
+	struct pollfd fd = {.fd = s->command_pidfd, .events = POLLIN};
+	int own = fd.fd < 0 ? -1 : aw_pidfd_status(fd.fd);
 
+	atomic_store(&s->watch.late, 0); /* before the look: one of the two sees it */
+	if (fd.fd >= 0 && poll(&fd, 1, 0) == 0)
+		return;
 	aw_processes_exited(s->watch.tree, s->command, own < 0 ? status : own);
 	if (s->command_pidfd >= 0)
 		close(s->command_pidfd);
 	s->command_pidfd = -1;
+}
+
+/* Its status is kept before it is fetched, or both would go with us. */
+static void keep_status(struct service *s)
+{
+	siginfo_t end = {.si_pid = 0};
+
+	if (s->status >= 0 || !s->waited ||
+		waitid(P_PID, (id_t)s->waited, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+		!end.si_pid)
+		return;
+	atomic_store(&s->run->kept->status,
+		end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status);
 }
 
 static void reap(struct service *s)
@@ -234,6 +258,7 @@ static void reap(struct service *s)
 
 	while (read(s->signals, &info, sizeof(info)) == sizeof(info))
 		;
+	keep_status(s);
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (WIFSTOPPED(status)) {
 			if (pid == s->command)
@@ -266,6 +291,7 @@ static void wait_once(struct service *s, int timeout)
 	}
 	if (s->announcer.pending)
 		aw_announce(&s->announcer, s->watch.questions, s->news);
+	aw_retired_look(&s->retired, &s->watch.readers);
 }
 
 /* Nothing is left running: first asked, then killed. */
@@ -363,6 +389,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	w->facts = &run->holding.facts;
 	w->strength_kernel = w->holds ? "supervisor" : "supervisor (raced)";
 	w->listener = -1;
+	w->last_call = &run->kept->last_call;
 	atomic_store(&w->image, run->policy.image);
 	atomic_store(&w->shared, &run->shared);
 	snprintf(w->shim, sizeof(w->shim), "%s", run->shim ? run->shim : "");
@@ -516,8 +543,8 @@ static void finish(struct service *s)
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
 	aw_name_service_stop(atomic_load(&s->watch.dns));
-	aw_inner_stop(s->watch.inner);
 	aw_late_free(s->watch.unnamed);
+	aw_inner_stop(s->watch.inner);
 	aw_names_free(s->watch.names);
 	aw_mcp_free(s->watch.mcp);
 	aw_asker_free(s->watch.asker);

@@ -132,13 +132,12 @@ static void greet(struct aw_watch *watch, int fd, struct question *q)
 	struct aw_event hello = {.kind = AW_EV_HELLO, .port = -1};
 	bool first = q->who.shim != AW_SHIM_READY;
 	AW_CLOSE int ring_fd = -1;
-	struct aw_ring *ring;
 	struct aw_role role;
 
 	aw_entry_find(watch, &q->who, &role);
 	aw_processes_set_role(watch->tree, &q->who, &role);
-	if (aw_watch_hello(watch, &q->who, q->head.type == AW_WIRE_HELLO_BIG, &ring_fd,
-		    &ring) < 0)
+	if (aw_watch_hello(watch, &q->who, q->head.type == AW_WIRE_HELLO_BIG, -1,
+		    &ring_fd) < 0)
 		return;
 	reply(fd, &answer, (int[]){ring_fd, atomic_load(&watch->shared)->fd}, 2);
 	if (!first)
@@ -416,10 +415,14 @@ static void *serve(void *arg)
 	while (!atomic_load(&service->ending)) {
 		AW_CLOSE int fd = accept4(service->fd, NULL, NULL, SOCK_CLOEXEC);
 
-		if (fd >= 0)
+		if (fd >= 0) {
+			unsigned door = aw_readers_enter(&service->watch->readers);
+
 			serve_one(service, &fd);
-		else if (!atomic_load(&service->ending))
+			aw_readers_leave(&service->watch->readers, door);
+		} else if (!atomic_load(&service->ending)) {
 			usleep(1000); /* no descriptor left: who asks waits */
+		}
 	}
 	return NULL;
 }

@@ -17,6 +17,8 @@ static const struct aw_held by_mounts = {AW_BY_KERNEL, "the mounts of the wall"}
 static const struct aw_held by_landlock = {AW_BY_KERNEL, "Landlock"};
 static const struct aw_held by_landlock_contents = {AW_BY_KERNEL,
 	"Landlock, but for mode, owner, times and attributes: the supervisor"};
+static const struct aw_held no_ports = {AW_BY_SUPERVISOR,
+	"the supervisor, which makes the call itself; TCP by Landlock, too"};
 static const struct aw_held no_network = {
 	AW_BY_KERNEL, "the wall, which has no network"};
 static const struct aw_held apart = {AW_BY_KERNEL,
@@ -166,6 +168,9 @@ static void supervisor_holds(const struct aw_strength_facts *facts,
 	struct aw_rule_about about;
 
 	*ret = goes_on(refused->action, refused->call) ? raced : on_behalf;
+	if ((refused->family == AF_INET || refused->family == AF_INET6) &&
+		aw_landlock_has_no_ports(facts->landlock))
+		*ret = no_ports;
 	if (refused->action != AW_EXEC)
 		return;
 	if (!may_be_read(facts, refused->path, refused->path_len))

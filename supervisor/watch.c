@@ -33,18 +33,17 @@ uint64_t aw_watch_now(void)
 }
 
 /* Called with the log locked: audit goes on, enforce stops the agent. */
-static void log_trouble(struct aw_watch *watch, const struct aw_error *err)
+static void log_trouble(struct aw_watch *watch, const char *what, const char *events)
 {
 	if (watch->log_failed)
 		return;
 	watch->log_failed = true;
 	if (watch->enforce) {
-		aw_say("%s; the agent is stopped, since enforce needs its log",
-			err->text);
+		aw_say("%s; the agent is stopped, since enforce needs its log", what);
 		atomic_store(&watch->stop_agent, true);
 		kill(watch->self, SIGCHLD); /* the service's loop looks at once */
 	} else {
-		aw_say("%s; the command goes on, events wait in memory", err->text);
+		aw_say("%s; the command goes on, events %s", what, events);
 	}
 }
 
@@ -100,7 +99,7 @@ void aw_watch_log_now(struct aw_watch *watch, struct aw_event *event)
 		event->strength = strength_of(watch, event);
 	pthread_mutex_lock(&watch->log_lock);
 	if (aw_log_write(watch->log, event, &err) < 0)
-		log_trouble(watch, &err);
+		log_trouble(watch, err.text, "wait in memory");
 	pthread_mutex_unlock(&watch->log_lock);
 }
 
@@ -110,7 +109,9 @@ void aw_watch_flush(struct aw_watch *watch)
 
 	pthread_mutex_lock(&watch->log_lock);
 	if (aw_log_flush(watch->log, &err) < 0)
-		log_trouble(watch, &err);
+		log_trouble(watch, err.text, "wait in memory");
+	else if (aw_log_was_deleted(watch->log))
+		log_trouble(watch, "the audit log was deleted", "are lost");
 	pthread_mutex_unlock(&watch->log_lock);
 }
 
@@ -235,17 +236,25 @@ static bool take_spare(struct aw_watch *watch, struct aw_ring **ret_ring, int *r
 	return found;
 }
 
+static bool wants_spare(struct aw_watch *watch)
+{
+	bool wants;
+
+	pthread_mutex_lock(&watch->spare_lock);
+	wants = watch->spares < watch->spares_wanted; /* at most AW_SPARE_MOST */
+	pthread_mutex_unlock(&watch->spare_lock);
+	return wants;
+}
+
 bool aw_watch_stock(struct aw_watch *watch)
 {
 	struct aw_spare fresh;
-	bool made = false, room = true;
+	bool made = false;
 
-	while (room && watch->spares < watch->spares_wanted &&
+	while (wants_spare(watch) &&
 		aw_ring_create(AW_RING_SMALL, 0, &fresh.ring, &fresh.fd, NULL) == 0) {
 		pthread_mutex_lock(&watch->spare_lock);
-		room = watch->spares < AW_SPARE_MOST;
-		if (room)
-			watch->spare[watch->spares++] = fresh;
+		watch->spare[watch->spares++] = fresh; /* nobody else adds any */
 		pthread_mutex_unlock(&watch->spare_lock);
 		made = true;
 	}
@@ -263,12 +272,18 @@ void aw_watch_unstock(struct aw_watch *watch)
 }
 
 int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
-	int *ret_fd, struct aw_ring **ret_ring)
+	int session_fd, int *ret_fd)
 {
 	uint32_t size = big ? AW_RING_BIG : AW_RING_SMALL;
 	struct aw_ring *ring;
 	struct aw_error err;
 
+	/* nobody needs so many, and each costs us memory until it ends */
+	if (watch->engine != AW_PRELOAD &&
+		aw_processes_rings(watch->tree, who->pid) >= AW_RINGS_MOST) {
+		aw_processes_set_shim(watch->tree, who->pid, AW_SHIM_READY);
+		return -1;
+	}
 	if ((big || !take_spare(watch, &ring, ret_fd)) &&
 		aw_ring_create(size, who->pid, &ring, ret_fd, &err) < 0) {
 		aw_watch_warn(watch, who, "ring",
@@ -276,17 +291,18 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 		return -1;
 	}
 	ring->owner = who->pid;
+	ring->session_fd = session_fd;
+	ring->profiles = who->role.profiles;
+	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
+					atomic_load(&watch->shared)->page->image_size);
 	if (watch->own_pids)
 		aw_processes_set_inner(
 			watch->tree, who->pid, aw_proc_inner_pid(who->pid));
+	/* the last look at it: who is killed now has its rings taken away */
 	if (aw_processes_add_ring(watch->tree, who, ring, size) < 0) {
 		aw_ring_unmap(ring, size);
 		close(*ret_fd);
 		return -1;
 	}
-	ring->profiles = who->role.profiles;
-	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
-					atomic_load(&watch->shared)->page->image_size);
-	*ret_ring = ring;
 	return 0;
 }

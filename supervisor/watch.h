@@ -3,8 +3,8 @@
  * watch.h - what the threads of a supervisor share while a session runs.
  *
  * The notification threads, the socket thread, the drainer and the service loop all
- * hold a pointer to one aw_watch.  The image is replaced as a whole on reload and old
- * ones stay until the end, so whoever has read the pointer may go on using it.
+ * hold a pointer to one aw_watch.  The image is replaced as a whole on reload; whoever
+ * reads the pointer is inside of readers as long as it uses what it has found there.
  */
 #ifndef AW_SUPERVISOR_WATCH_H
 #define AW_SUPERVISOR_WATCH_H
@@ -18,13 +18,15 @@
 #include "supervisor/audit/late.h"
 #include "supervisor/audit/log.h"
 #include "supervisor/names.h"
+#include "supervisor/retire.h"
 #include "supervisor/shared.h"
 #include "supervisor/strength.h"
 #include "supervisor/processes.h"
 
 enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
 
-enum { AW_SPARE_LEAST = 4, AW_SPARE_MOST = 32 };
+/* Rings made ahead; rings of one process, whose calls are all notified beyond that. */
+enum { AW_SPARE_LEAST = 4, AW_SPARE_MOST = 32, AW_RINGS_MOST = 64 };
 
 struct aw_watch {
 	enum aw_engine engine;
@@ -34,12 +36,14 @@ struct aw_watch {
 	bool own_pids;	   /* the wall made a pid namespace */
 	bool holds;	   /* allowed calls are done on behalf */
 	pid_t self, front; /* ours, which nobody may touch */
-	pid_t late; /* behind a wall: its end is told by the wall's program; or 0 */
+	_Atomic pid_t
+		late; /* behind a wall: its end is told by the wall's program; or 0 */
 	const struct aw_strength_facts *facts; /* of the session's start */
 	const char *strength_kernel;	       /* of calls that could not be judged */
 	const struct aw_image *_Atomic image;
 	struct aw_shared *_Atomic shared;
-	char shim[1024]; /* the library's path, "" without one */
+	struct aw_readers readers; /* of both: retire.h; not the service loop */
+	char shim[1024];	   /* the library's path, "" without one */
 	struct aw_processes *tree;
 	struct aw_questions *questions; /* enforce; else NULL: nobody is asked */
 	struct aw_asker *asker;		/* the same */
@@ -50,7 +54,8 @@ struct aw_watch {
 	struct aw_inner *inner; /* sockets of the wall's network; NULL: none */
 	int listener;		/* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
-	_Atomic uint32_t receiving; /* futex: 1 while a thread waits for a call */
+	_Atomic uint32_t receiving;  /* futex: 1 while a thread waits for a call */
+	_Atomic uint64_t *last_call; /* its number, for the keeper: front.c */
 
 	pthread_mutex_t log_lock;
 	struct aw_log *log;
@@ -111,8 +116,12 @@ void aw_watch_born(void *watch, const struct aw_who *who, int pidfd);
 /* Mark the processes that have ended since the last look. */
 void aw_watch_ends(struct aw_watch *watch);
 
-/* The shim said hello: a ring for it. *ret_fd is owned by the caller. */
+/*
+ * The shim said hello: a ring for it, whose header names the session's descriptor in
+ * the process (-1: told in another way).  *ret_fd is owned by the caller, the ring by
+ * the tree, which may have released it by now.
+ */
 int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
-	int *ret_fd, struct aw_ring **ret_ring);
+	int session_fd, int *ret_fd);
 
 #endif

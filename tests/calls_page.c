@@ -62,6 +62,8 @@ static const char *effect_name(enum aw_effect effect)
 		[AW_FX_CLONE] = "another view of files",
 		[AW_FX_MEMORY] = "not watched",
 		[AW_FX_SOCKET] = "socket of another family",
+		[AW_FX_LISTEN] = "listens",
+		[AW_FX_OPTION] = "sends elsewhere, joins a group",
 		[AW_FX_KIN] = "another process",
 		[AW_FX_UMASK] = "rights",
 		[AW_FX_RIGHTS] = "rights",
@@ -107,7 +109,10 @@ static const char *kernel_layer(long nr)
 	if (row->effect == AW_FX_CLONE)
 		return "`CLONE_NEWNS`; in `enforce`: any new namespace";
 	if (row->effect == AW_FX_SOCKET)
-		return "in `enforce`: `SOCK_RAW`, other families than Unix, IPv4 and IPv6";
+		return "in `enforce`: `SOCK_RAW`, other families than Unix, IPv4 and IPv6, "
+		       "other protocols than TCP, UDP and ICMP";
+	if (row->effect == AW_FX_OPTION)
+		return "in `enforce`: source routes, interfaces, marks; groups";
 	held = row->effect >= AW_FX_HELD;
 	if (held && ask(false, true, nr, 0, -1, 0) == yes) {
 		held = false;

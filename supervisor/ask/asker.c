@@ -167,6 +167,7 @@ static void *run(void *arg)
 	struct aw_asker *asker = arg;
 	struct aw_questions *questions = asker->watch->questions;
 	bool any = true;
+	unsigned door;
 
 	prctl(PR_SET_NAME, "aw-asker");
 	while (!atomic_load(&asker->ending)) {
@@ -175,8 +176,10 @@ static void *run(void *arg)
 									    : CLOCK_MS);
 		if (atomic_load(&asker->ending))
 			break;
+		door = aw_readers_enter(&asker->watch->readers);
 		any = tend_all(asker);
 		tell_ends(asker->watch);
+		aw_readers_leave(&asker->watch->readers, door);
 	}
 	return NULL;
 }

@@ -169,7 +169,7 @@ static void log_record(struct aw_drain *drain, const struct aw_who *owner)
 		return;
 	}
 	fill(drain, &who, &event);
-	if (head->call == AW_FN_getaddrinfo)
+	if (head->action == AW_CONNECT && !head->address_len)
 		lookup_event(drain, &event);
 	if (head->address_len) {
 		memset(&any, 0, sizeof(any));
@@ -191,6 +191,7 @@ static void make_room(struct aw_reader *reader)
 
 	if (!atomic_exchange(&ring->waiters, 0))
 		return;
+	atomic_store(&ring->stuck, 0);
 	syscall(SYS_futex, &ring->waiters, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 	if (reader->size < AW_RING_BIG)
 		atomic_store(&ring->retired, 1);
@@ -308,8 +309,11 @@ static void *run(void *arg)
 
 	prctl(PR_SET_NAME, "aw-drain");
 	while (!atomic_load(&drain->finish)) {
+		unsigned door = aw_readers_enter(&drain->watch->readers);
+
 		us = pass(drain) ? SLEEP_LEAST_US : us * 2;
 		doze(drain, us > SLEEP_MOST_US ? (us = SLEEP_MOST_US) : us);
+		aw_readers_leave(&drain->watch->readers, door);
 	}
 	return NULL;
 }

@@ -16,21 +16,31 @@
 enum {
 	WRITE_AT = 128 * 1024,	     /* buffered bytes that cause a write */
 	KEEP_MAX = 16 * 1024 * 1024, /* unwritten bytes that are kept */
-	ROOM_MAX = 1024 * 1024,	     /* memory kept when nothing is buffered */
-	SLOW_READER_MS = 1000,	     /* how long to wait for a full pipe */
+	LOOK_EVERY = 16, /* flushes between two looks whether the file is there */
+	ROOM_MAX = 1024 * 1024, /* memory kept when nothing is buffered */
+	SLOW_READER_MS = 1000,	/* how long to wait for a full pipe */
 };
 
 struct aw_log {
 	int fd;		     /* owned; -1: count only */
 	struct aw_json text; /* bytes [done, text.len) are not written yet */
 	size_t done;
-	off_t torn_size;  /* the file's size when it ended in part of a line, else -1 */
+	off_t torn_size; /* the file's size when it ended in part of a line, else -1 */
+	bool named;	 /* a file with a name, when it was opened */
+	unsigned flushes;
 	uint64_t refused; /* events that were not taken: too much waited already */
 	uint64_t seq;
 	struct aw_clock_text clock;
 	struct aw_json session; /* the id as a JSON string */
 	struct aw_log_counts counts;
 };
+
+static bool has_name(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 0;
+}
 
 int aw_log_open(int fd, const char *session, struct aw_log **ret, struct aw_error *err)
 {
@@ -40,6 +50,7 @@ int aw_log_open(int fd, const char *session, struct aw_log **ret, struct aw_erro
 		return aw_fail(err, ENOMEM, "opening the audit log: out of memory");
 	log->fd = fd;
 	log->torn_size = -1;
+	log->named = has_name(fd);
 	aw_json_string(&log->session, session, strlen(session));
 	if (log->session.failed) {
 		free(log);
@@ -147,6 +158,11 @@ int aw_log_flush(struct aw_log *log, struct aw_error *err)
 	note_torn(log);
 	drop_written(log);
 	return aw_fail(err, code, "writing the audit log: %s", strerror(code));
+}
+
+bool aw_log_was_deleted(struct aw_log *log)
+{
+	return log->named && log->flushes++ % LOOK_EVERY == 0 && !has_name(log->fd);
 }
 
 int aw_log_write(struct aw_log *log, const struct aw_event *event, struct aw_error *err)

@@ -37,6 +37,12 @@ int aw_log_write(
 /* Write what is buffered. */
 int aw_log_flush(struct aw_log *log, struct aw_error *err);
 
+/*
+ * Was the file deleted, so that nobody will read what is written?  Looks now and then
+ * alone; call it behind a flush.
+ */
+bool aw_log_was_deleted(struct aw_log *log);
+
 const struct aw_log_counts *aw_log_counts(const struct aw_log *log);
 
 /* Events that no reader can see: those that wait, and those that were not taken. */

@@ -123,24 +123,28 @@ static int dir_of(const struct aw_notified *call, int8_t column)
 	return column < 0 ? AT_FDCWD : (int)call->args[column];
 }
 
-/* Give the shim its ring and, inside the ring's header, the session's descriptor. */
+/*
+ * Give the shim its ring and, inside the ring's header, the session's descriptor. Where
+ * only that one could be had, it is what the open returns: the shim finds that it is no
+ * ring and closes it, so that no descriptor stays in a process that has none to spare.
+ */
 static void greet(struct aw_notified *call, bool big)
 {
 	struct aw_event hello = {.kind = AW_EV_HELLO, .ts = call->event.ts};
 	bool first = call->target.who.shim != AW_SHIM_READY;
-	struct aw_ring *ring;
 	AW_CLOSE int fd = -1;
 	int session;
 
 	call->reply = AW_REPLY_FAIL;
 	call->err = EMFILE;
-	if (aw_watch_hello(call->watch, &call->target.who, big, &fd, &ring) < 0)
-		return;
 	session = aw_call_inject(call, atomic_load(&call->watch->shared)->fd, false);
 	if (session < 0)
 		return;
-	ring->session_fd = session;
-	if (aw_call_inject(call, fd, true) < 0)
+	call->reply = AW_REPLY_VALUE;
+	call->err = 0;
+	call->value = session;
+	if (aw_watch_hello(call->watch, &call->target.who, big, session, &fd) < 0 ||
+		aw_call_inject(call, fd, true) < 0)
 		return;
 	call->reply = AW_REPLY_DONE;
 	if (!first)

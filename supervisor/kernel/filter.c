@@ -16,6 +16,7 @@
 #include "policy/calls.h"
 #include "policy/numbers.h"
 #include "policy/page.h"
+#include "supervisor/kernel/option.h"
 
 #if defined(__x86_64__)
 #define NATIVE AUDIT_ARCH_X86_64
@@ -43,6 +44,7 @@ enum treatment {
 	IF_TYPING,
 	NOT_THERE,
 	IF_UNCOMMON,
+	IF_LEADS_ROUND,
 	IF_OTHERS,
 	TREATMENTS
 };
@@ -74,6 +76,8 @@ static enum treatment treatment_of(
 		return IF_TYPING;
 	case AW_FX_SOCKET:
 		return IF_UNCOMMON;
+	case AW_FX_OPTION:
+		return IF_LEADS_ROUND;
 	case AW_FX_KIN:
 		return row->dir2 == 0 ? IF_OTHERS : ALWAYS;
 	case AW_FX_CLONE3:
@@ -179,18 +183,6 @@ static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	answer(f, SECCOMP_RET_USER_NOTIF);
 	answer(f, SECCOMP_RET_ALLOW);
 
-	/* a raw socket writes its own headers, so it counts as another family */
-	start[IF_UNCOMMON] = f->count;
-	load(f, ARGUMENT(1));
-	put(f, BPF_ALU | BPF_AND | BPF_K, SOCKET_KIND, 0, 0);
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, SOCK_RAW, 4, 0);
-	load(f, ARGUMENT(0));
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 3, 0);
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
-	answer(f, SECCOMP_RET_USER_NOTIF);
-	answer(f, SECCOMP_RET_ALLOW);
-
 	start[IF_OTHERS] = f->count;
 	load(f, ARGUMENT(0));
 	put(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
@@ -201,17 +193,83 @@ static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	answer(f, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
+/* aw_option_is_common(), in the filter's words */
+static void put_uncommon(struct aw_filter *f)
+{
+	const uint8_t protocols = (uint8_t)aw_common_protocol_count;
+
+	load(f, ARGUMENT(1));
+	put(f, BPF_ALU | BPF_AND | BPF_K, SOCKET_KIND, 0, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 4);
+	load(f, ARGUMENT(0));
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, (uint8_t)(protocols + 5), 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+	load(f, ARGUMENT(2));
+	for (uint8_t i = 0; i < protocols; i++)
+		put(f, BPF_JMP | BPF_JEQ | BPF_K, aw_common_protocols[i],
+			(uint8_t)(protocols - i), 0);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+	answer(f, SECCOMP_RET_ALLOW);
+}
+
+/* Options of one level after the other; a level that is none of theirs is let go on
+ * after as many comparisons as there are levels. */
+static void put_options(struct aw_filter *f)
+{
+	size_t end;
+
+	load(f, ARGUMENT(1));
+	for (size_t i = 0; i < aw_option_count; i = end) {
+		for (end = i; end < aw_option_count &&
+			      aw_options[end].level == aw_options[i].level;
+			end++)
+			;
+		put(f, BPF_JMP | BPF_JEQ | BPF_K, aw_options[i].level, 0,
+			(uint8_t)(end - i + 3));
+		load(f, ARGUMENT(2));
+		for (size_t j = i; j < end; j++)
+			put(f, BPF_JMP | BPF_JEQ | BPF_K, aw_options[j].name,
+				(uint8_t)(end - j), 0);
+		answer(f, SECCOMP_RET_ALLOW);
+		answer(f, SECCOMP_RET_USER_NOTIF);
+	}
+	answer(f, SECCOMP_RET_ALLOW);
+}
+
+static void put_socket_endings(struct aw_filter *f, unsigned start[TREATMENTS])
+{
+	start[IF_UNCOMMON] = f->count;
+	put_uncommon(f);
+	start[IF_LEADS_ROUND] = f->count;
+	put_options(f);
+}
+
+static void put_rows(
+	struct aw_filter *f, const struct aw_filter_wish *wish, bool always)
+{
+	for (int i = 0; i < AW_SYS_COUNT; i++) {
+		enum treatment treatment = treatment_of(&aw_syscalls[i], wish);
+
+		if (watched(&aw_syscalls[i], wish) && (treatment == ALWAYS) == always)
+			put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)aw_syscalls[i].nr,
+				(uint8_t)treatment, 0);
+	}
+}
+
 static void put_native(struct aw_filter *f, const struct aw_filter_wish *wish)
 {
 	unsigned first = f->count, start[TREATMENTS];
 
-	for (int i = 0; i < AW_SYS_COUNT; i++)
-		if (watched(&aw_syscalls[i], wish))
-			put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)aw_syscalls[i].nr,
-				(uint8_t)treatment_of(&aw_syscalls[i], wish), 0);
+	/* what mostly goes on comes first: the others cost a switch to us anyway */
+	put_rows(f, wish, false);
+	put_rows(f, wish, true);
 	answer(f, SECCOMP_RET_ALLOW);
 	put_endings(f, start);
 	put_held_endings(f, start);
+	put_socket_endings(f, start);
 	for (unsigned i = first; f->code[i].code != (BPF_RET | BPF_K); i++)
 		f->code[i].jt = (uint8_t)(start[f->code[i].jt] - i - 1);
 }
@@ -222,6 +280,7 @@ static void put_native(struct aw_filter *f, const struct aw_filter_wish *wish)
 static void put_i386(struct aw_filter *f, const struct aw_filter_wish *wish)
 {
 	enum { SOCKETCALL = 102, IPC_LAST = 500 };
+	unsigned first = f->count;
 
 	for (long nr = 0; nr < IPC_LAST; nr++) {
 		int row = aw_syscall_by_i386_number(nr);
@@ -233,10 +292,12 @@ static void put_i386(struct aw_filter *f, const struct aw_filter_wish *wish)
 				aw_syscalls[row].effect == AW_FX_CLONE))
 			continue; /* PR_SET_SECCOMP from 32-bit code: the shim is not
 				     there */
-		put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 1);
-		answer(f, SECCOMP_RET_USER_NOTIF);
+		put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 0);
 	}
+	for (unsigned i = first; i < f->count; i++)
+		f->code[i].jt = (uint8_t)(f->count - i);
 	answer(f, SECCOMP_RET_ALLOW);
+	answer(f, SECCOMP_RET_USER_NOTIF);
 }
 #endif
 

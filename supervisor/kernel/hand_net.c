@@ -2,6 +2,7 @@
 /* hand_net.c - a target's sockets: their addresses, judged; bind. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/name_route.h"
+#include "supervisor/kernel/option.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/kernel/route.h"
@@ -41,6 +43,12 @@ static int socket_option(int fd, int option)
 	return getsockopt(fd, SOL_SOCKET, option, &value, &len) < 0 ? -1 : value;
 }
 
+static bool is_strange(int domain)
+{
+	return domain != AF_UNIX && domain != AF_INET && domain != AF_INET6 &&
+	       domain != AF_NETLINK;
+}
+
 int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t len,
 	struct aw_hand_address *ret)
 {
@@ -61,6 +69,10 @@ int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t
 	if (!ret->any.family && call->row->effect != AW_FX_CONNECT &&
 		ret->domain == AF_INET)
 		ret->judged.family = AF_INET;
+	/* one that was handed over: what it takes for an address is not for us to say
+	 */
+	if (is_strange(ret->domain))
+		ret->judged.family = AF_PACKET;
 	return 0;
 }
 
@@ -204,6 +216,9 @@ static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *a
 
 	if (!aw_outside_has_port(*fd))
 		result = -aw_outside_change(call, fd, address->route);
+	/* its port may be gone by now, since a connect has failed in another thread */
+	if (!result && !aw_outside_is_inside(call, *fd))
+		result = -EINVAL;
 	if (!result)
 		result = -aw_persona_take(call->watch, &call->target);
 	if (result) {
@@ -291,21 +306,28 @@ static void make_socket(struct aw_notified *call)
 		aw_cleanup_close(&fd);
 }
 
-/* Families that no rule can name would be ways around those it can. */
+static void make(struct aw_notified *call)
+{
+	(call->sys == AW_SYS_socketpair ? aw_hand_pair : make_socket)(call);
+}
+
+/*
+ * What no rule can name would be a way around those it can: other families, and
+ * protocols whose sockets speak to more than the address in a call.  Netlink speaks to
+ * the kernel, but for messages between users.
+ */
 static void on_socket(struct aw_notified *call)
 {
-	enum { KIND = 0xf };
-	int family = (int)call->args[0], kind = (int)call->args[1] & KIND;
-	struct aw_address to = {.family = kind == SOCK_RAW && family != AF_NETLINK
-						  ? AF_PACKET
-						  : family};
+	int family = (int)call->args[0], protocol = (int)call->args[2];
+	bool kernel = family == AF_NETLINK && protocol != NETLINK_USERSOCK;
+	struct aw_address to = {.family = AF_PACKET};
 	struct aw_decision decision;
 
 	call->event.family = family;
-	if (to.family == AF_UNIX || to.family == AF_INET || to.family == AF_INET6) {
+	if (kernel || aw_option_is_common(family, (int)call->args[1], protocol)) {
 		call->silent = true;
 		if (call->by_memory)
-			make_socket(call);
+			make(call);
 		return;
 	}
 	aw_image_decide_address_in(atomic_load(&call->watch->image),
@@ -313,7 +335,7 @@ static void on_socket(struct aw_notified *call)
 	aw_call_decide(call, &decision);
 	call->silent = decision.verdict == AW_ALLOW;
 	if (call->reply == AW_REPLY_CONTINUE && call->by_memory)
-		make_socket(call);
+		make(call);
 }
 
 void aw_hand_network(struct aw_notified *call)
@@ -326,6 +348,10 @@ void aw_hand_network(struct aw_notified *call)
 	case AW_FX_CONNECT:
 	case AW_FX_BIND:
 		to_address(call);
+		break;
+	case AW_FX_LISTEN:
+	case AW_FX_OPTION:
+		aw_hand_option(call);
 		break;
 	default:
 		aw_hand_send(call);

@@ -39,6 +39,10 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 /* Make it one that can be used from here. */
 void aw_hand_use(struct aw_hand_address *address);
 
+/* hand_option.c: listen and setsockopt; socketpair by socketcall(2). */
+void aw_hand_option(struct aw_notified *call);
+void aw_hand_pair(struct aw_notified *call);
+
 /* hand_connect.c: connect *fd, which may become another, and answer. */
 void aw_hand_connect(
 	struct aw_notified *call, int *fd, struct aw_hand_address *address);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/hand_control.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/outside.h"
@@ -22,9 +23,7 @@
 
 enum {
 	DATA_MAX = 4 * 1024 * 1024, /* larger than any datagram; of a stream, a part */
-	CONTROL_MAX = 64 * 1024,
-	VECTOR_MAX = 1024, /* UIO_MAXIOV */
-	RIGHTS_MAX = 253,  /* SCM_MAX_FD */
+	VECTOR_MAX = 1024,	    /* UIO_MAXIOV */
 };
 
 /* Whether an address in a message means anything. */
@@ -39,11 +38,9 @@ enum kind {
 struct message {
 	uint64_t name, name_len; /* in the target */
 	struct aw_hand_address address;
-	char *data;    /* owned */
-	char *control; /* owned */
-	size_t len, control_len;
-	int rights[RIGHTS_MAX]; /* owned */
-	size_t right_count;
+	char *data; /* owned */
+	size_t len;
+	struct aw_control control; /* owned */
 	size_t sent;
 	enum kind kind;
 };
@@ -56,9 +53,7 @@ struct header {
 static void release(struct message *m)
 {
 	free(m->data);
-	free(m->control);
-	for (size_t i = 0; i < m->right_count; i++)
-		close(m->rights[i]);
+	aw_control_release(&m->control);
 	aw_place_release(&m->address.place);
 }
 
@@ -123,106 +118,6 @@ static int read_vector(
 	return err;
 }
 
-/* Descriptors that go along become ours first. */
-static int take_rights(struct aw_notified *call, struct message *m, struct cmsghdr *c)
-{
-	AW_CLOSE int pidfd = aw_pidfd_of_thread(call->target.tid, call->target.who.pid);
-	size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	int *numbers = (int *)(void *)CMSG_DATA(c);
-
-	if (m->right_count + count > RIGHTS_MAX)
-		return EINVAL;
-	for (size_t i = 0; i < count; i++) {
-		int fd = (int)syscall(SYS_pidfd_getfd, pidfd, numbers[i], 0);
-
-		if (fd < 0)
-			return errno;
-		m->rights[m->right_count++] = numbers[i] = fd;
-	}
-	return 0;
-}
-
-/*
- * What goes along; lengths as the kernel takes them (socket.h: CMSG_OK).  Over a
- * connection the kernel says itself who we are; elsewhere credentials would speak of
- * us.
- */
-static int take_control(struct aw_notified *call, struct message *m)
-{
-	size_t at = 0, left, size;
-	int err = 0;
-
-	while (!err && (left = m->control_len - at) >= sizeof(struct cmsghdr)) {
-		struct cmsghdr *c = (struct cmsghdr *)(void *)(m->control + at);
-
-		if (c->cmsg_len < CMSG_LEN(0) || c->cmsg_len > left)
-			return EINVAL;
-		size = CMSG_ALIGN(c->cmsg_len) < left ? CMSG_ALIGN(c->cmsg_len) : left;
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
-			if (m->kind == ADDRESSED)
-				return EPERM;
-			memmove(c, (char *)c + size, left - size);
-			m->control_len -= size;
-			continue;
-		}
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			err = take_rights(call, m, c);
-		at += size;
-	}
-	return err;
-}
-
-/* 32-bit: headers of 12 bytes, and everything aligned to 4. */
-static int widen(struct message *m)
-{
-	size_t at = 0, n = 0;
-	uint32_t head[3];
-	char *wide = calloc(2, m->control_len);
-
-	if (!wide)
-		return ENOMEM;
-	for (; m->control_len - at >= sizeof(head); at += (head[0] + 3) & ~3u) {
-		struct cmsghdr *c = (struct cmsghdr *)(void *)(wide + n);
-
-		memcpy(head, m->control + at, sizeof(head));
-		if (head[0] < sizeof(head) || head[0] > m->control_len - at) {
-			free(wide);
-			return EINVAL;
-		}
-		c->cmsg_len = CMSG_LEN(head[0] - sizeof(head));
-		c->cmsg_level = (int)head[1];
-		c->cmsg_type = (int)head[2];
-		memcpy(CMSG_DATA(c), m->control + at + sizeof(head),
-			head[0] - sizeof(head));
-		n += CMSG_SPACE(head[0] - sizeof(head));
-		if (((head[0] + 3) & ~3u) > m->control_len - at)
-			break;
-	}
-	free(m->control);
-	m->control = wide;
-	m->control_len = n;
-	return 0;
-}
-
-static int read_control(
-	struct aw_notified *call, const struct header *h, struct message *m)
-{
-	int err;
-
-	if (!h->control_len)
-		return 0;
-	if (h->control_len > CONTROL_MAX)
-		return ENOBUFS;
-	m->control = malloc(h->control_len);
-	if (!m->control)
-		return ENOMEM;
-	if (!aw_target_read(&call->target, h->control, m->control, h->control_len))
-		return EFAULT;
-	m->control_len = h->control_len;
-	err = call->word == 8 ? 0 : widen(m);
-	return err ? err : take_control(call, m);
-}
-
 static int read_message(struct aw_notified *call, uint64_t address, struct message *m)
 {
 	struct header h;
@@ -233,7 +128,9 @@ static int read_message(struct aw_notified *call, uint64_t address, struct messa
 	m->name = h.name;
 	m->name_len = h.name_len;
 	err = read_vector(call, &h, m);
-	return err ? err : read_control(call, &h, m);
+	return err ? err
+		   : aw_control_read(call, h.control, h.control_len,
+			     m->kind == ADDRESSED, &m->control);
 }
 
 /*
@@ -273,13 +170,13 @@ static long send_ours(int fd, struct message *m, int flags)
 			.msg_namelen = m->name ? (socklen_t)m->address.len : 0,
 			.msg_iov = &iov,
 			.msg_iovlen = 1,
-			.msg_control = m->control_len ? m->control : NULL,
-			.msg_controllen = m->control_len};
+			.msg_control = m->control.len ? m->control.bytes : NULL,
+			.msg_controllen = m->control.len};
 
 		n = sendmsg(fd, &msg, flags | MSG_NOSIGNAL);
 		if (n > 0) {
 			m->sent += (size_t)n;
-			m->control_len = 0; /* went with the first part */
+			m->control.len = 0; /* went with the first part */
 		}
 	} while (n > 0 && m->kind == STREAM && m->sent < m->len);
 	return n < 0 && !m->sent ? n : (long)m->sent;
@@ -380,6 +277,7 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 
 	if (!find_address(call, *fd, m, &err))
 		return -err;
+	aw_control_route(&m->control, *fd, m->name ? &m->address.any : NULL);
 	/* the pages would be ours, and in use for something else by then */
 	if (flags & MSG_ZEROCOPY)
 		return -ENOBUFS;
@@ -419,7 +317,7 @@ static void one(struct aw_notified *call, int *fd, enum kind kind)
 	} else {
 		err = read_message(call, call->args[1], &m);
 	}
-	call->silent = !m.name;
+	call->silent = !m.name || call->reply == AW_REPLY_FAIL;
 	result = err ? -err : send_one(call, fd, &m, flags, true);
 	/* refused and waiting are answers already */
 	if (call->reply == AW_REPLY_CONTINUE)
@@ -456,7 +354,7 @@ static void many(struct aw_notified *call, int *fd, enum kind kind)
 			log_before(call);
 		call->event = blank;
 		err = read_message(call, header, &m);
-		call->silent = !m.name;
+		call->silent = !m.name || call->reply == AW_REPLY_FAIL;
 		result = err ? -err : send_one(call, fd, &m, call->args[3], false);
 		pending = !call->silent;
 		release(&m);

@@ -18,7 +18,10 @@ static bool unpack_socketcall(struct aw_notified *call)
 		{1, AW_SYS_socket, 3},
 		{2, AW_SYS_bind, 3},
 		{3, AW_SYS_connect, 3},
+		{4, AW_SYS_listen, 2},
+		{8, AW_SYS_socketpair, 4},
 		{11, AW_SYS_sendto, 6},
+		{14, AW_SYS_setsockopt, 5},
 		{16, AW_SYS_sendmsg, 3},
 		{20, AW_SYS_sendmmsg, 4},
 	};
@@ -27,7 +30,8 @@ static bool unpack_socketcall(struct aw_notified *call)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (calls[i].number != call->args[0])
 			continue;
-		if (calls[i].row == AW_SYS_socket && !call->watch->holds)
+		if (aw_syscalls[calls[i].row].effect >= AW_FX_HELD &&
+			!call->watch->holds)
 			return false;
 		call->sys = calls[i].row;
 		call->row = &aw_syscalls[call->sys];

@@ -242,6 +242,12 @@ static void print_not_held(
 	}
 }
 
+bool aw_landlock_has_no_ports(const struct aw_landlock *landlock)
+{
+	return landlock && !landlock->port_count &&
+	       landlock->network == (AW_LL_CONNECT_TCP | AW_LL_BIND_TCP);
+}
+
 void aw_landlock_print(
 	const struct aw_landlock *landlock, const struct aw_plan *plan, FILE *out)
 {
@@ -255,7 +261,10 @@ void aw_landlock_print(
 			landlock->ports[i].access & AW_LL_BIND_TCP ? "listen"
 								   : "connect",
 			landlock->ports[i].port);
-	if (landlock->network)
+	if (aw_landlock_has_no_ports(landlock))
+		fprintf(out, "landlock refuses every TCP port; the supervisor connects "
+			     "and listens\n");
+	else if (landlock->network)
 		fprintf(out, "landlock refuses other TCP ports for%s%s\n",
 			landlock->network & AW_LL_CONNECT_TCP ? " connecting" : "",
 			landlock->network & AW_LL_BIND_TCP ? " listening" : "");

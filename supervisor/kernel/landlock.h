@@ -51,8 +51,9 @@ struct aw_landlock {
 /* What a ruleset is made from. */
 struct aw_landlock_wish {
 	const struct aw_plan *plan;
-	int version;	       /* of the kernel's interface: landlock_apply.h */
-	bool own_mounts;       /* a view of its own: what is not in it needs no wall */
+	int version;	 /* of the kernel's interface: landlock_apply.h */
+	bool own_mounts; /* a view of its own: what is not in it needs no wall */
+	bool no_ports; /* the supervisor, which is not behind it, connects and binds */
 	bool abstract_sockets; /* some rule lets an abstract Unix socket be used */
 };
 
@@ -85,6 +86,9 @@ bool aw_landlock_holds(
  */
 const char *aw_landlock_lets(
 	const struct aw_landlock *landlock, enum aw_action action, const char *path);
+
+/* True when the program itself can neither connect nor listen by TCP; NULL is fine. */
+bool aw_landlock_has_no_ports(const struct aw_landlock *landlock);
 
 /* For plan.txt: the grants, and what of the plan (NULL: of no interest) they do not
  * hold. */

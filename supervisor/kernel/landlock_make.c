@@ -366,6 +366,10 @@ static int add_network(struct maker *m)
 
 	if (to->version < 4 || plan->network == AW_PLAN_NET_ALL)
 		return 0;
+	if (m->wish->no_ports) {
+		to->network = AW_LL_CONNECT_TCP | AW_LL_BIND_TCP;
+		return 0;
+	}
 	to->ports = calloc(
 		plan->connect_count + plan->listen_count + 1, sizeof(*to->ports));
 	if (!to->ports)

@@ -95,6 +95,8 @@ static void deal_with(struct aw_notified *call)
 	case AW_FX_SENDMSG:
 	case AW_FX_SENDMMSG:
 	case AW_FX_SOCKET:
+	case AW_FX_LISTEN:
+	case AW_FX_OPTION:
 		(call->watch->holds ? aw_hand_network : aw_call_network)(call);
 		break;
 	case AW_FX_URING:
@@ -205,7 +207,7 @@ static bool is_blind(struct aw_notified *call)
 	return true;
 }
 
-static void handle(
+static void handle_inside(
 	struct aw_notified *call, const struct seccomp_notif *request, bool patient)
 {
 	struct aw_watch *watch = call->watch;
@@ -240,6 +242,15 @@ static void handle(
 		log_call(call);
 	if (call->waited_for)
 		aw_questions_leave(watch->questions, call->id, AW_LEFT_SERVED, 0);
+}
+
+static void handle(
+	struct aw_notified *call, const struct seccomp_notif *request, bool patient)
+{
+	unsigned door = aw_readers_enter(&call->watch->readers);
+
+	handle_inside(call, request, patient);
+	aw_readers_leave(&call->watch->readers, door);
 }
 
 void aw_notify_again(struct aw_watch *watch, const struct seccomp_notif *request,
@@ -376,6 +387,8 @@ static void serve_calls(
 		received =
 			ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_RECV, request) == 0;
 		code = errno;
+		if (received)
+			atomic_store(watch->last_call, request->id);
 		leave_turn(watch, received);
 		if (received)
 			handle(call, request, false);

@@ -156,6 +156,14 @@ int aw_outside_put(const struct aw_swap *swap)
 	return err;
 }
 
+bool aw_outside_is_inside(const struct aw_notified *call, int fd)
+{
+	int domain = number_of(fd, SOL_SOCKET, SO_DOMAIN);
+
+	return !call->watch->inner || (domain != AF_INET && domain != AF_INET6) ||
+	       aw_inner_has(call->watch->inner, fd);
+}
+
 bool aw_outside_has_port(int fd)
 {
 	union aw_any_address any;

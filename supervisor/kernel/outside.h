@@ -39,6 +39,13 @@ int aw_outside_put(const struct aw_swap *swap);
  */
 int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route);
 
+/*
+ * Does it belong to the target's own network?  Always where that is ours, too, and for
+ * other families than the Internet's.  One that does not may be connected, but not be
+ * bound or listened on.
+ */
+bool aw_outside_is_inside(const struct aw_notified *call, int fd);
+
 /* It has a port, so that it cannot be bound (again). */
 bool aw_outside_has_port(int fd);
 

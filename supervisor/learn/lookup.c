@@ -48,7 +48,8 @@ void aw_lookups_add(struct aw_lookups *lookups, const struct aw_seen *seen)
 	struct aw_lookup *lookup;
 	char key[40];
 
-	if (strcmp(seen->call, "getaddrinfo") != 0 || !host || !aw_host_is_plain(host))
+	/* a call about a name alone */
+	if (seen->address.family || !host || !aw_host_is_plain(host))
 		return;
 	lookup = find(lookups, seen->pid, seen->address.port, key);
 	if (!lookup) {

@@ -217,6 +217,7 @@ static void receive_datagrams(
 static void serve_one(struct aw_name_service *s, const struct epoll_event *event)
 {
 	enum aw_name_kind *kind = event->data.ptr;
+	unsigned door = aw_readers_enter(&s->watch->readers);
 	uint64_t count;
 
 	switch (*kind) {
@@ -234,6 +235,7 @@ static void serve_one(struct aw_name_service *s, const struct epoll_event *event
 		aw_name_serve_connection(s, event->data.ptr, event->events);
 		break;
 	}
+	aw_readers_leave(&s->watch->readers, door);
 }
 
 static void *serve(void *arg)

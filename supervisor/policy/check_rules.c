@@ -87,8 +87,7 @@ static void check_rule(const struct aw_standing *standing,
 			"with other arguments, gets past it",
 			rule.text);
 	if (knows_literal_names(standing) && about.section == AW_RULE_NETWORK &&
-		about.strictest <= AW_ASK &&
-		strcmp(about.list, "listen") != 0 &&
+		about.strictest <= AW_ASK && strcmp(about.list, "listen") != 0 &&
 		strcmp(aw_image_default(image, about.of, AW_RULE_NETWORK), "deny") ==
 			0 &&
 		aw_image_rule_below(image, place->rule))

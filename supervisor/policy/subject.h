@@ -21,7 +21,7 @@ struct aw_subject {
 	size_t argc;
 	struct aw_address address; /* network */
 	char host[256];		   /* "" without a name */
-	bool literal; /* names with a wildcard are not looked up */
+	bool literal;		   /* names with a wildcard are not looked up */
 };
 
 struct aw_asking {

@@ -39,8 +39,7 @@ static int serve(const char *address)
 		return 1;
 	for (;;) {
 		socklen_t len = sizeof(from);
-		ssize_t n = recvfrom(
-			fd, m, ROOM, 0, (struct sockaddr *)&from, &len);
+		ssize_t n = recvfrom(fd, m, ROOM, 0, (struct sockaddr *)&from, &len);
 		size_t end = HEADER;
 
 		if (n < HEADER + 5)
@@ -77,7 +76,8 @@ static int to_server(void)
 
 static bool look_up(int fd, unsigned id, const char *label)
 {
-	unsigned char m[ROOM] = {(unsigned char)(id >> 8), (unsigned char)id, 1, 0, 0, 1};
+	unsigned char m[ROOM] = {
+		(unsigned char)(id >> 8), (unsigned char)id, 1, 0, 0, 1};
 	size_t len = strlen(label);
 	ssize_t n;
 
@@ -114,6 +114,6 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	printf("%.3f\n", ((double)(end.tv_sec - begin.tv_sec) * 1e6 +
 				 (double)(end.tv_nsec - begin.tv_nsec) / 1e3) /
-				count);
+				 count);
 	return 0;
 }

@@ -178,7 +178,7 @@ def logged(path):
     for line in open(path, encoding="utf-8"):
         event = json.loads(line)
         lines += 1
-        if event["event"] not in ("call", "exec") or event.get("call") == "getaddrinfo":
+        if event["event"] not in ("call", "exec") or event.get("call", "").startswith("get"):
             continue  # a look-up is a function; what it connects to is there as well
         action = event.get("action", "exec")
         if action == "connect":

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -114,12 +116,52 @@ static long another_socket(int family)
 	return socket(family, SOCK_DGRAM, 0);
 }
 
+/* A route by way of ourselves, an interface, a group. */
+static long option(long nr, int name)
+{
+	static const unsigned char route[8] = {131, 7, 4, 127, 0, 0, 1, 0};
+	struct ip_mreqn group = {{htonl(0xefff2a2a)}, {htonl(INADDR_LOOPBACK)}, 0};
+	int fd = another_socket(AF_INET);
+
+	switch (name) {
+	case IP_OPTIONS:
+		return syscall(nr, fd, IPPROTO_IP, name, route, sizeof(route));
+	case IP_ADD_MEMBERSHIP:
+		return syscall(nr, fd, IPPROTO_IP, name, &group, sizeof(group));
+	case SO_BINDTODEVICE:
+		return syscall(nr, fd, SOL_SOCKET, name, "lo", 2);
+	default:
+		return syscall(nr, fd, SOL_SOCKET, name, &(int){1}, sizeof(int));
+	}
+}
+
 static void held(const char *name, enum aw_effect effect, long nr)
 {
 	switch (effect) {
 	case AW_FX_SOCKET:
+		if (strcmp(name, "socketpair") == 0) {
+			tell(name, "unix",
+				syscall(nr, AF_UNIX, SOCK_SEQPACKET, 0, room));
+			tell(name, "other", syscall(nr, AF_TIPC, SOCK_RDM, 0, room));
+			break;
+		}
 		tell(name, "inet", another_socket(AF_INET));
 		tell(name, "other", another_socket(AF_ALG));
+		tell(name, "other", socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP));
+		tell(name, "other", socket(AF_NETLINK, SOCK_RAW, NETLINK_USERSOCK));
+		tell(name, "netlink", socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
+		break;
+	case AW_FX_LISTEN:
+		tell(name, "unbound", syscall(nr, socket(AF_INET, SOCK_STREAM, 0), 5));
+		tell(name, "unbound", syscall(nr, socket(AF_INET6, SOCK_STREAM, 0), 5));
+		tell(name, "datagram", syscall(nr, another_socket(AF_INET), 5));
+		tell(name, "nothing", syscall(nr, -1, 5));
+		break;
+	case AW_FX_OPTION:
+		tell(name, "plain", option(nr, SO_KEEPALIVE));
+		tell(name, "route", option(nr, IP_OPTIONS));
+		tell(name, "device", option(nr, SO_BINDTODEVICE));
+		tell(name, "joins", option(nr, IP_ADD_MEMBERSHIP));
 		break;
 	case AW_FX_KIN:
 		tell(name, "inside", touch(name, nr, child));

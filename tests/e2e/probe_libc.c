@@ -115,6 +115,22 @@ static long look_up(const char *a)
 	return rc ? -1 : 0;
 }
 
+static long look_up_host(const char *a, int family, int reentrant)
+{
+	struct hostent host, *found = NULL;
+	static char room[4096];
+	int h_error = 0;
+
+	if (reentrant && family)
+		gethostbyname2_r(a, family, &host, room, sizeof room, &found, &h_error);
+	else if (reentrant)
+		gethostbyname_r(a, &host, room, sizeof room, &found, &h_error);
+	else
+		found = family ? gethostbyname2(a, family) : gethostbyname(a);
+	errno = EACCES;
+	return found ? 0 : -1;
+}
+
 /* The status of a shell or a spawned child; 126 is what a refused exec becomes. */
 static long ended(int wait_status)
 {
@@ -292,6 +308,10 @@ static dev_t no_device;
 	X(sendmsg, "sendmsg", INET, "send", send_message(a, 0)) \
 	X(sendmmsg, "sendmmsg", INET, "send", send_message(a, 1)) \
 	X(getaddrinfo, "getaddrinfo", HOST, "connect", look_up(a)) \
+	X(gethostbyname, "gethostbyname", HOST, "connect", look_up_host(a, 0, 0)) \
+	X(gethostbyname2, "gethostbyname2", HOST, "connect", look_up_host(a, AF_INET, 0)) \
+	X(gethostbyname_r, "gethostbyname_r", HOST, "connect", look_up_host(a, 0, 1)) \
+	X(gethostbyname2_r, "gethostbyname2_r", HOST, "connect", look_up_host(a, AF_INET, 1)) \
 	X(stat, "stat", FILE, "metadata", stat(a, &status)) \
 	X(lstat, "lstat", FILE, "metadata", lstat(a, &status)) \
 	X(fstatat, "fstatat", FILE, "metadata", fstatat(AT_FDCWD, a, &status, 0)) \

@@ -31,6 +31,9 @@ for engine in hybrid kernel; do
 		bare=$(awk -v n="$name" -v w="$what" '$1 == n && $2 == w { print $3 }' "$tmp/bare")
 		case $what in
 		other) is EACCES "$engine: $name: a family that no rule can name is refused" "$result" ;;
+		unbound) is EACCES "$engine: $name: a port of any address needs a rule" "$result" ;;
+		joins) is EACCES "$engine: $name: so does a group" "$result" ;;
+		route | device) is EPERM "$engine: $name: sending by another $what is refused" "$result" ;;
 		outside) is EPERM "$engine: $name: a process that is not of the session is out of reach" "$result" ;;
 		any | user | TIOC*) is EPERM "$engine: $name $what is refused" "$result" ;;
 		size) is ENOSYS "$engine: $name is not there" "$result" ;;
@@ -38,6 +41,9 @@ for engine in hybrid kernel; do
 		esac
 	done <"$tmp/enforce"
 	ok "$engine: a refusal is in the log" grep -q '"event":"warning".*bpf' "$tmp/log"
+	ok "$engine: so is that of an option" grep -q '"event":"warning".*setsockopt(IP_OPTIONS)' "$tmp/log"
+	is '239.255.42.42 bind deny' "$engine: a group is judged as an address to bind to" \
+		"$(jq -r 'select(.call == "setsockopt") | "\(.address) \(.action) \(.verdict)"' "$tmp/log")"
 	is "$(wc -l <"$tmp/bare")" "$engine: every call was answered" "$(wc -l <"$tmp/enforce")"
 done
 ok 'the process outside is still there' kill -0 $outside

@@ -54,7 +54,7 @@ at_end 'kill $server'
 wait_for 5 test -e "$tmp/ready"
 
 policy() { printf 'version: 1\nmode: enforce\nrunner: %s\nnetwork: {default: deny, allow: [%s]}\n' "${2:-exec}" "$1" >"$tmp/policy.yaml"; }
-run() { "$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log "$log" "$@"; }
+run() { "$AGENTWATCH" run --quiet --runner "${runner:-exec}" --policy "$tmp/policy.yaml" --log "$log" "$@"; }
 reach() { run --engine "$engine" -- python3 "$tmp/reach.py" "$@" | xargs; }
 
 for engine in hybrid kernel; do

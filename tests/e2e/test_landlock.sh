@@ -85,6 +85,11 @@ if [ "$interface" -ge 4 ]; then
 	gives EACCES 'another is not' connect 18433
 	gives ok 'a port that a rule allows is listened on' bind 18432
 	gives EACCES 'another is not' bind 18434
+	for call in 'connect 18431 ECONNREFUSED' 'connect 18433 EACCES' 'bind 18432 ok' 'bind 18434 EACCES'; do
+		is "$call" "with a supervisor that connects: $call" \
+			"$(wall --mode enforce -- "$probe" ${call% *} 2>&1 | grep -v '^agentwatch:')"
+	done
+	ok 'then no port is granted' grep -q 'refuses every TCP port' -r "$XDG_STATE_HOME"/agentwatch/sessions --include plan.txt
 else
 	skip 'ports are held' "Landlock interface $interface"
 fi

@@ -32,6 +32,8 @@ static const struct {
 	{"processes", process_table},
 	{"views", spaces_table},
 	{"network", net_table},
+	{"where packets go", options_table},
+	{"kinds of sockets", ways_table},
 	{"sockets", unix_table},
 	{"io_uring", uring_table},
 	{"session", session_table},

@@ -186,7 +186,29 @@ static int path_race(struct target *t, int what)
 	return EACCES;
 }
 
-enum { CONNECT, BIND, SENDTO };
+enum { CONNECT, BIND, SENDTO, SENDMSG, SENDMMSG, FASTOPEN };
+
+/* 0 or errno of one message to an address that changes. */
+static int send_by(int fd, int what, struct sockaddr_in *address)
+{
+	struct iovec text = {(void *)"x", 1};
+	struct mmsghdr one = {{.msg_name = address,
+				      .msg_namelen = sizeof *address,
+				      .msg_iov = &text,
+				      .msg_iovlen = 1},
+		0};
+	int flags = what == FASTOPEN ? MSG_FASTOPEN : 0;
+	long rc;
+
+	if (what == SENDMSG)
+		rc = raw(SYS_sendmsg, fd, (long)&one.msg_hdr, 0, 0, 0, 0);
+	else if (what == SENDMMSG)
+		rc = raw(SYS_sendmmsg, fd, (long)&one, 1, 0, 0, 0);
+	else
+		rc = raw(SYS_sendto, fd, (long)"x", 1, flags, (long)address,
+			sizeof *address);
+	return rc == 1 ? 0 : EACCES;
+}
 
 static int address_race(struct target *t, int what)
 {
@@ -210,7 +232,9 @@ static int address_race(struct target *t, int what)
 	if (pthread_create(&flip.thread, NULL, flipper, &flip) != 0)
 		return EAGAIN;
 	for (i = 0; i < limit_of(t, 1) || now() < until; i++) {
-		fd = socket(AF_INET, what == CONNECT ? SOCK_STREAM : SOCK_DGRAM, 0);
+		fd = socket(AF_INET,
+			what == CONNECT || what == FASTOPEN ? SOCK_STREAM : SOCK_DGRAM,
+			0);
 		if (what == CONNECT)
 			rc = -raw(SYS_connect, fd, (long)&address, sizeof address, 0, 0,
 				0);
@@ -218,10 +242,7 @@ static int address_race(struct target *t, int what)
 			rc = -raw(
 				SYS_bind, fd, (long)&address, sizeof address, 0, 0, 0);
 		else
-			rc = raw(SYS_sendto, fd, (long)"x", 1, 0, (long)&address,
-				     sizeof address) == 1
-				     ? 0
-				     : EACCES;
+			rc = send_by(fd, what, &address);
 		if (what == BIND && rc == 0) { /* to where the harness sees from whom */
 			server.sin_addr.s_addr = htonl(0x7f010001);
 			sendto(fd, "x", 1, 0, (struct sockaddr *)&server,
@@ -288,6 +309,10 @@ const struct attempt race_table[] = {
 	{"race_connect", "c", "the address of connect", address_race, CONNECT},
 	{"race_bind", "b", "the address of bind", address_race, BIND},
 	{"race_sendto", "c", "the address of sendto", address_race, SENDTO},
+	{"race_sendmsg", "c", "the address of sendmsg", address_race, SENDMSG},
+	{"race_sendmmsg", "c", "the address of sendmmsg", address_race, SENDMMSG},
+	{"race_fastopen", "c", "the address of sendto with MSG_FASTOPEN", address_race,
+		FASTOPEN},
 	{"race_symlink", "r", "a symbolic link that changes under way", name_race,
 		SWAP_LINK},
 	{"race_folder", "r", "a folder that becomes a symbolic link", name_race,

@@ -10,6 +10,7 @@ import os
 import pty
 import pwd
 import re
+import socket
 import subprocess
 import sys
 import termios
@@ -98,9 +99,13 @@ def launch(stage, config, names, tries, number, patience, argv=None):
     if any(name.startswith("tty_") for name in names):
         text = on_terminal(argv, stage, env)
         return text, "\nEND" in text, ""
+    before = [socket.socket(socket.AF_INET, kind) for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM)]
+    env["ESC_SOCKETS"] = " ".join(str(s.fileno()) for s in before)
     with open(stage.root + "/log/out", "wb+") as out, open(stage.root + "/log/err", "wb+") as err:
         process = subprocess.Popen(argv, cwd=stage.w, env=env, stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=err, **stage.as_user())
+                                   stderr=err, pass_fds=[s.fileno() for s in before], **stage.as_user())
+        for sock in before:
+            sock.close()
         try:
             process.wait(patience)
         except subprocess.TimeoutExpired:

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
@@ -13,6 +14,7 @@
 #include "policy/page.h"
 #include "supervisor/enter.h"
 #include "supervisor/kernel/filter.h"
+#include "supervisor/kernel/option.h"
 #include "tests/unit/bpf.h"
 #include "tests/unit/tap.h"
 
@@ -105,10 +107,10 @@ static void every_number(bool gate, bool metadata)
 }
 
 /* Enforce: nothing but reading opens may ever come from the gate. */
-static void enforce_watches_more(void)
+static void enforce_watches_more(bool metadata)
 {
 	const struct aw_filter_wish wish = {
-		.gate_reads = true, .holds = true, .kin = true};
+		.gate_reads = true, .holds = true, .kin = true, .metadata = metadata};
 	unsigned wrong = 0, gated = 0;
 	struct seccomp_data data;
 
@@ -117,9 +119,10 @@ static void enforce_watches_more(void)
 		int row = aw_syscall_by_number(nr);
 		enum aw_effect effect =
 			row < 0 ? AW_FX_META : (enum aw_effect)aw_syscalls[row].effect;
-		bool some = effect == AW_FX_META || effect == AW_FX_SENDTO ||
-			    effect == AW_FX_PRCTL || effect == AW_FX_CLONE ||
-			    effect == AW_FX_IOCTL || effect == AW_FX_CLONE3 ||
+		bool some = (effect == AW_FX_META && (!metadata || row < 0)) ||
+			    effect == AW_FX_SENDTO || effect == AW_FX_PRCTL ||
+			    effect == AW_FX_CLONE || effect == AW_FX_IOCTL ||
+			    effect == AW_FX_CLONE3 || effect == AW_FX_OPTION ||
 			    (effect == AW_FX_KIN && aw_syscalls[row].dir2 == 0);
 
 		data = call(nr, ELSEWHERE);
@@ -172,6 +175,71 @@ static void typing_is_noticed(void)
 	data = call(aw_syscalls[AW_SYS_clone3].nr, ELSEWHERE);
 	ok(bpf_run(filter.code, filter.count, &data) == (SECCOMP_RET_ERRNO | ENOSYS),
 		"clone3 is not there, since its flags are in memory");
+}
+
+/* Nothing that is asked about may be let go on, nothing else is asked about. */
+static void sockets_are_told_apart(void)
+{
+	static const int families[] = {
+		AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, 40};
+	struct seccomp_data data = call(aw_syscalls[AW_SYS_socket].nr, ELSEWHERE);
+	unsigned wrong = 0;
+
+	aw_filter_build(&(struct aw_filter_wish){.holds = true}, &filter);
+	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++)
+		for (int type = 0; type < 16; type++)
+			for (int protocol = 0; protocol < 300; protocol++) {
+				bool one = type == SOCK_STREAM || type == SOCK_DGRAM;
+				bool common = one && aw_option_is_common(families[f],
+							     type, protocol);
+
+				data.args[0] = (uint64_t)families[f];
+				data.args[1] = (uint64_t)type | SOCK_CLOEXEC;
+				data.args[2] = (uint64_t)protocol;
+				wrong += common ? !allowed(&data) : !notified(&data);
+			}
+	ok(!wrong, "sockets that rules can judge are made without being asked about");
+	data.nr = aw_syscalls[AW_SYS_socketpair].nr;
+	data.args[0] = AF_UNIX;
+	data.args[1] = SOCK_STREAM;
+	ok(allowed(&data), "so are pairs of them");
+	data.args[0] = AF_TIPC;
+	ok(notified(&data), "and no others");
+	ok(!aw_option_is_common(AF_INET, SOCK_STREAM, 132) &&
+			!aw_option_is_common(AF_INET, SOCK_DGRAM, 115) &&
+			!aw_option_is_common(AF_INET, 10, 0) &&
+			!aw_option_is_common(AF_INET6, SOCK_RAW, 0) &&
+			aw_option_is_common(AF_INET6, SOCK_STREAM, 262) &&
+			aw_option_is_common(AF_INET, SOCK_DGRAM, IPPROTO_ICMP),
+		"SCTP, L2TP, packets and raw sockets are others");
+}
+
+static void options_are_told_apart(void)
+{
+	struct seccomp_data data = call(aw_syscalls[AW_SYS_setsockopt].nr, ELSEWHERE);
+	unsigned wrong = 0, found = 0;
+
+	aw_filter_build(&(struct aw_filter_wish){.holds = true}, &filter);
+	for (int level = 0; level < 300; level++)
+		for (int name = 0; name < 256; name++) {
+			bool watch = aw_option_find(level, name) != NULL;
+
+			data.args[1] = (uint64_t)level | 0x500000000;
+			data.args[2] = (uint64_t)name | 0x700000000;
+			found += watch;
+			wrong += watch ? !notified(&data) : !allowed(&data);
+		}
+	ok(!wrong, "options that lead round the rules are asked about, and no others");
+	ok(found == aw_option_count, "every one of the table has a place in it");
+	aw_filter_build(&(struct aw_filter_wish){.gate = true}, &filter);
+	data.args[1] = IPPROTO_IP;
+	data.args[2] = IP_OPTIONS;
+	ok(allowed(&data), "in mode audit none is");
+	ok(aw_option_of_message(IPPROTO_IP, IP_RETOPTS) &&
+			aw_option_of_message(IPPROTO_IPV6, IPV6_RTHDR) &&
+			!aw_option_of_message(IPPROTO_IP, IP_TTL) &&
+			!aw_option_of_message(SOL_SOCKET, SCM_RIGHTS),
+		"as control messages routes are refused, and what goes along is not");
 }
 
 static void a_send_needs_an_address(void)
@@ -253,10 +321,18 @@ int main(void)
 	ok(AW_FILTER_MAX <= AW_ENTER_FILTER_MAX, "agentwatch-enter takes any filter");
 	for (int i = 0; i < 4; i++)
 		every_number(i & 1, i & 2);
+	aw_filter_build(&(struct aw_filter_wish){.gate_reads = true,
+				.metadata = true,
+				.holds = true,
+				.kin = true},
+		&filter);
 	ok(filter.count < AW_FILTER_MAX, "the longest filter fits (%u of %d)",
 		filter.count, AW_FILTER_MAX);
-	enforce_watches_more();
+	enforce_watches_more(false);
+	enforce_watches_more(true);
 	typing_is_noticed();
+	sockets_are_told_apart();
+	options_are_told_apart();
 	a_send_needs_an_address();
 	filters_are_noticed();
 	clone_counts_with_new_mounts();

@@ -241,6 +241,19 @@ static void ports_follow_the_plan(void)
 	ok(l.network == AW_LL_BIND_TCP && l.port_count == 1,
 		"where any port may do, none is handled");
 	aw_landlock_release(&l);
+	wish.no_ports = true;
+	aw_landlock_make(&wish, &l, &err);
+	ok(aw_landlock_has_no_ports(&l) && !l.port_count,
+		"where the supervisor connects, the program needs none, whatever rules "
+		"allow");
+	aw_landlock_release(&l);
+	plan.network = AW_PLAN_NET_ALL;
+	aw_landlock_make(&wish, &l, &err);
+	ok(!l.network && !aw_landlock_has_no_ports(&l) &&
+			!aw_landlock_has_no_ports(NULL),
+		"an open network stays open");
+	aw_landlock_release(&l);
+	plan.network = AW_PLAN_NET_SOME;
 	wish.version = 3;
 	aw_landlock_make(&wish, &l, &err);
 	ok(!l.network && !l.port_count, "before interface 4 there are no ports");

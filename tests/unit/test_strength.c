@@ -154,6 +154,21 @@ static void a_closed_network_is_held_by_the_kernel(void)
 	ok(held.strength == AW_BY_SUPERVISOR, "listening is possible even there");
 }
 
+static void ports_are_held_twice(void)
+{
+	struct aw_landlock none = {
+		.version = 4, .network = AW_LL_CONNECT_TCP | AW_LL_BIND_TCP};
+	struct aw_strength_facts session = facts[MOUNTS];
+	struct aw_refused to = {.action = AW_CONNECT, .family = AF_INET};
+	struct aw_held held;
+
+	session.landlock = &none;
+	session.mounts = NULL;
+	aw_strength_of(&session, &to, &held);
+	ok(held.strength == AW_BY_SUPERVISOR && strstr(held.by, "TCP by Landlock"),
+		"an address is held by the supervisor, and TCP twice");
+}
+
 /* The rule with this text, or one past the last. */
 static uint32_t rule_with(const char *text)
 {
@@ -234,6 +249,7 @@ int main(void)
 	facts[AUDIT].landlock = &landlock;
 	calls_have_a_strength();
 	a_closed_network_is_held_by_the_kernel();
+	ports_are_held_twice();
 	rules_have_the_weakest_of_what_they_refuse();
 	defaults_have_one_too();
 	free(image);

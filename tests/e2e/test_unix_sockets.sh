@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_unix_sockets.sh - Unix sockets one by one: agents for keys, screens, buses, engines.
+#
+# Runs with a /run of its own, where servers have these names.
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+have python3 || skip_all 'no python3'
+have jq || skip_all 'no jq'
+if [ -z "${AW_ALONE:-}" ]; then
+	flags=-mn
+	is_root || flags=-rmn
+	have ip && unshare $flags true 2>/dev/null || skip_all 'no namespaces of its own here'
+	rm -rf "$tmp"
+	trap - EXIT
+	AW_ALONE=1 exec unshare $flags bash "$0"
+fi
+
+ip link set lo up
+mkdir -p /tmp/.X11-unix
+mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /tmp/.X11-unix || skip_all '/run cannot be replaced here'
+export HOME=$tmp/home XDG_RUNTIME_DIR=/run/user/1 SSH_AUTH_SOCK=$tmp/agent/ssh
+mkdir -p "$HOME" /run/user/1/gnupg "$tmp/agent" "$tmp/work"
+cd "$tmp/work" || exit 1
+
+cat >"$tmp/serve.py" <<'EOP'
+import os, socket, struct, sys, threading
+def name_of(text): return "\0" + text[1:] if text[0] == "@" else text
+def streams(s):
+    while True:
+        c, _ = s.accept()
+        pid, uid, gid = struct.unpack("3i", c.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        c.sendall(b"ok" if uid == os.getuid() and gid == os.getgid() else b"someone else")
+        c.close()
+def datagrams(s, file):
+    while True:
+        data = s.recv(99)
+        with open(file, "ab") as out:
+            out.write(data + b"\n")
+for text in sys.argv[3:]:
+    kind = socket.SOCK_DGRAM if text.endswith("notify") else socket.SOCK_STREAM
+    s = socket.socket(socket.AF_UNIX, kind)
+    s.bind(name_of(text))
+    if kind == socket.SOCK_STREAM:
+        s.listen(8)
+        threading.Thread(target=streams, args=(s,), daemon=True).start()
+    else:
+        threading.Thread(target=datagrams, args=(s, sys.argv[2]), daemon=True).start()
+open(sys.argv[1], "w").close()
+threading.Event().wait()
+EOP
+cat >"$tmp/reach.py" <<'EOP'
+import errno, select, socket, sys
+def reach(text, blocking=True):
+    name = "\0" + text[1:] if text[0] == "@" else text
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM if text.endswith("notify") else socket.SOCK_STREAM)
+    s.setblocking(blocking)
+    epoll = select.epoll()
+    copy = s.dup()
+    epoll.register(s, select.EPOLLIN)
+    try:
+        if s.type == socket.SOCK_DGRAM:
+            s.sendto(("from " + text).encode(), name)
+            return "sent"
+        s.connect(name)
+        if not epoll.poll(5):
+            return "silent"
+        return copy.recv(99).decode()
+    except OSError as e:
+        return errno.errorcode[e.errno]
+print(*[reach(t, not i % 2) for i, t in enumerate(sys.argv[1:])])
+EOP
+names=("$SSH_AUTH_SOCK" /run/user/1/gnupg/S.gpg-agent /run/docker.sock /tmp/.X11-unix/X0 @/tmp/.X11-unix/X0
+	/run/user/1/bus @/tmp/dbus-lab /run/notify @notify)
+rules=('unix:$env:SSH_AUTH_SOCK' unix:/run/user/*/gnupg/S.gpg-agent unix:/run/docker.sock unix:/tmp/.X11-unix/X0
+	unix:@/tmp/.X11-unix/X0 unix:/run/user/*/bus 'unix:@/tmp/dbus-*' unix:/run/notify unix:@notify)
+python3 "$tmp/serve.py" "$tmp/ready" "$tmp/datagrams" "${names[@]}" &
+at_end "kill $!"
+wait_for 5 test -e "$tmp/ready"
+is 'ok ok ok ok ok ok ok sent sent' 'without agentwatch all answer' "$(python3 "$tmp/reach.py" "${names[@]}")"
+
+# policy RUNNER ENGINES RULE...
+policy()
+{
+	local IFS=,
+	local quoted=("${@:3}")
+	printf 'version: 1\nmode: enforce\nrunner: %s\nprotections: {container-engines: %s}\nnetwork: {default: deny, allow: [%s]}\n' \
+		"$1" "$2" "${quoted[*]/#/}" >"$tmp/policy.yaml"
+}
+quote() { printf '"%s"\n' "$@"; }
+reach() { "$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log "$log" "${engine[@]}" -- python3 "$tmp/reach.py" "$@"; }
+mapfile -t quoted < <(quote "${rules[@]}")
+
+engine=()
+for runner in exec landlock bwrap; do
+	policy $runner off
+	reach >/dev/null 2>&1 || { skip "behind $runner" 'it does not work here'; continue; }
+	rm -f "$log" "$tmp/datagrams"
+	policy $runner off "${quoted[@]}"
+	is 'ok ok ok ok ok ok ok sent sent' "$runner: each that a rule names is reached, by who we are" "$(reach "${names[@]}")"
+	wait_for 5 grep -q from.@ "$tmp/datagrams" && wait_for 5 grep -q from./ "$tmp/datagrams"
+	is 'from /run/notify from @notify' "$runner: messages too" "$(sort "$tmp/datagrams" | xargs)"
+	policy $runner on "${quoted[@]}"
+	is 'ok EACCES ok' "$runner: a container engine's is protected" "$(reach "${names[1]}" "${names[2]}" "${names[3]}")"
+	ok "$runner: by a protection that the log names" jq -es 'any(.[]; .address == "/run/docker.sock" and .verdict == "deny" and
+		.enforced and (.rule.text == "container-engines: unix:/run/docker.sock"))' "$log"
+	policy $runner on "${quoted[0]}" "${quoted[6]}"
+	is 'ok EACCES EACCES EACCES EACCES EACCES ok EACCES EACCES' "$runner: one by one, not all or nothing" "$(reach "${names[@]}")"
+	ok "$runner: denials have the socket's name" jq -es 'any(.[]; .family == "unix" and .verdict == "deny" and
+		.address == "@/tmp/.X11-unix/X0" and .result == "EACCES")' "$log"
+	policy $runner on '"localhost:*"'
+	is 'EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES' "$runner: none without a rule" "$(reach "${names[@]}")"
+done
+
+# Servers of the session's own, also under a name that somebody outside has.
+cat >"$tmp/own.py" <<'EOP'
+import os, socket, sys
+def pair(name):
+    listening, s = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+    try:
+        listening.bind(name)
+        listening.listen()
+        s.connect(name)
+        conn = listening.accept()[0]
+        conn.sendall(b"own")
+        return s.recv(9).decode()
+    except OSError as e:
+        return os.strerror(e.errno).replace(" ", "-")
+print(*map(pair, sys.argv[1:]), pair("\0own"))
+EOP
+engine=()
+for runner in exec landlock bwrap; do
+	printf 'version: 1\nmode: enforce\nrunner: %s\nnetwork: {default: deny, listen: ["unix:@own", "unix:%s"]}\n' \
+		$runner "$tmp/work" >"$tmp/policy.yaml"
+	reach >/dev/null 2>&1 || continue
+	is 'own own' "$runner: who may listen is reached without a rule" \
+		"$("$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log "$log" -- python3 "$tmp/own.py" "$tmp/work/$runner.sock")"
+done
+
+for name in kernel preload; do
+	engine=(--engine $name)
+	policy exec on "${quoted[0]}" "${quoted[6]}"
+	reach >/dev/null 2>&1 || { skip "engine $name" 'it does not work here'; continue; }
+	is 'ok EACCES EACCES EACCES EACCES EACCES ok EACCES EACCES' "engine $name: the same" "$(reach "${names[@]}")"
+done
+
+# A real agent: asked by its own client.
+if have ssh-agent && have ssh-add; then
+	ssh-agent -D -a "$tmp/agent/real" >/dev/null 2>&1 &
+	at_end "kill $!"
+	wait_for 5 test -S "$tmp/agent/real"
+	export SSH_AUTH_SOCK=$tmp/agent/real
+	list() { "$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log "$log" -- ssh-add -l 2>&1; }
+	policy bwrap on "${quoted[0]}"
+	list >/dev/null 2>&1
+	[ $? = 125 ] && policy exec on "${quoted[0]}"
+	is 'The agent has no identities.' 'ssh-add speaks to the agent that a rule names' "$(list)"
+	sed -i 's/allow: .*\]/allow: []/' "$tmp/policy.yaml"
+	like 'Permission denied' 'and to none without a rule' "$(list)"
+else
+	skip 'ssh-add speaks to the agent that a rule names' 'no ssh-agent'
+fi
+done_testing

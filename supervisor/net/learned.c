@@ -48,14 +48,16 @@ static void forget(struct aw_learned *learned, struct pair *pair)
 {
 	struct place *place = find_place(learned, pair->address);
 
-	LL_DELETE2(place->pairs, pair, same);
 	DL_DELETE(learned->oldest, pair);
 	learned->count--;
+	if (place) {
+		LL_DELETE2(place->pairs, pair, same);
+		if (!place->pairs) {
+			HASH_DEL(learned->places, place);
+			free(place);
+		}
+	}
 	free(pair);
-	if (place->pairs)
-		return;
-	HASH_DEL(learned->places, place);
-	free(place);
 }
 
 void aw_learned_free(struct aw_learned *learned)
@@ -90,36 +92,46 @@ static void make_room(struct aw_learned *learned, int64_t now)
 		forget(learned, learned->oldest);
 }
 
+static struct pair *find_pair(const struct place *place, const char *name)
+{
+	struct pair *pair = place ? place->pairs : NULL;
+
+	while (pair && strcmp(pair->name, name) != 0)
+		pair = pair->same;
+	return pair;
+}
+
+static struct pair *make_pair(
+	struct aw_learned *learned, const unsigned char address[16], const char *name)
+{
+	size_t len = strlen(name) + 1;
+	struct pair *pair = calloc(1, sizeof(*pair) + len);
+	struct place *place = pair ? need_place(learned, address) : NULL;
+
+	if (!place) {
+		free(pair);
+		return NULL;
+	}
+	memcpy(pair->address, address, 16);
+	memcpy(pair->name, name, len);
+	LL_PREPEND2(place->pairs, pair, same);
+	learned->count++;
+	return pair;
+}
+
 int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
 	const char *name, int64_t now, int64_t until)
 {
-	size_t len = strlen(name) + 1;
-	struct place *place;
 	struct pair *pair;
 
 	make_room(learned, now);
-	place = need_place(learned, address);
-	if (!place)
-		return -1;
-	pair = place->pairs;
-	while (pair && strcmp(pair->name, name) != 0)
-		pair = pair->same;
-	if (pair) {
+	pair = find_pair(find_place(learned, address), name);
+	if (pair)
 		DL_DELETE(learned->oldest, pair);
-	} else {
-		pair = calloc(1, sizeof(*pair) + len);
-		if (!pair) {
-			if (!place->pairs) {
-				HASH_DEL(learned->places, place);
-				free(place);
-			}
-			return -1;
-		}
-		memcpy(pair->address, address, 16);
-		memcpy(pair->name, name, len);
-		LL_PREPEND2(place->pairs, pair, same);
-		learned->count++;
-	}
+	else
+		pair = make_pair(learned, address, name);
+	if (!pair)
+		return -1;
 	if (until > pair->until)
 		pair->until = until;
 	DL_APPEND(learned->oldest, pair);

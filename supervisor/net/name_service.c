@@ -62,6 +62,7 @@ static uint16_t port_of(int fd, union aw_any_address *ret)
 	struct sockaddr *plain = (struct sockaddr *)ret;
 	socklen_t len = sizeof(*ret);
 
+	ret->family = AF_UNSPEC;
 	if (getsockname(fd, plain, &len) < 0 ||
 		(ret->family != AF_INET && ret->family != AF_INET6))
 		return 0;

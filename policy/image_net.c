@@ -104,10 +104,31 @@ static void look_up_prefixes(const struct query *q, enum aw_net_kind kind,
 	}
 }
 
+static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+/*
+ * What is sent to no address at all (0.0.0.0, ::) goes to the machine itself, so rules
+ * about its loopback are rules about that, too: ip(7), ipv6(7).
+ */
+static bool leads_home(const struct aw_address *address, struct aw_address *ret)
+{
+	static const unsigned char none[16];
+	const unsigned char *bytes = address->bytes;
+	bool as_ipv6 = address->family == AF_INET6;
+
+	*ret = (struct aw_address){
+		.family = AF_INET, .bytes = {127, 0, 0, 1}, .port = address->port};
+	if (!as_ipv6)
+		return memcmp(bytes, none, 4) == 0;
+	if (memcmp(bytes, mapped, sizeof(mapped)) == 0)
+		return memcmp(bytes + 12, none, 4) == 0;
+	*ret = (struct aw_address){
+		.family = AF_INET6, .bytes = {[15] = 1}, .port = address->port};
+	return memcmp(bytes, none, 16) == 0;
+}
+
 static void look_up_bytes(const struct query *q, const struct aw_address *address)
 {
-	static const unsigned char mapped[12] = {
-		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 	const unsigned char *bytes = address->bytes;
 
 	if (address->family == AF_INET)
@@ -213,9 +234,12 @@ __attribute__((noinline)) static void decide_internet(const struct aw_image *ima
 {
 	struct aw_matches m;
 	struct query q = {image, &m, address->port, NULL};
+	struct aw_address home;
 
 	aw_matches_reset(&m, w);
 	look_up_internet(&q, address);
+	if (action != AW_BIND && leads_home(address, &home))
+		look_up_internet(&q, &home);
 	judge(image, w, action, &m, ret);
 }
 

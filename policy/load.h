@@ -47,6 +47,7 @@ struct aw_policy_judged {
 struct aw_policy_variables {
 	const char *workspace, *home, *user, *tmpdir, *agentwatch_dir;
 	const char *instance; /* no variable: a folder that may be written to */
+	uint16_t proxy;	      /* the same: a port of 127.0.0.1, or 0 */
 	/* what the loader finds no other way, or NULL */
 	const char *presets; /* folder of the presets that ship with agentwatch */
 	const char *command; /* the command's name, which may pick a preset */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_builtin.c - what holds without a word in any file. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,19 @@ static void add_folder(struct aw_loader *l, const char *folder)
 		aw_built_in_entry(l, (enum aw_stratum)s, AW_LIST_WRITE,
 			AW_RANK_BUILT_IN, text, 1);
 	free(text);
+}
+
+/* Whoever speaks to the proxy is judged there; what is denied here stays denied. */
+static void add_proxy(struct aw_loader *l, unsigned port)
+{
+	char text[32];
+	int s;
+
+	snprintf(text, sizeof(text), "127.0.0.1:%u", port);
+	for (s = 0; s < AW_STRATA + (int)l->policy.profile_count; s++)
+		if (l->draft.strata[s].network != AW_DEFAULT_ALLOW)
+			aw_built_in_entry(l, (enum aw_stratum)s, AW_LIST_NET_ALLOW,
+				AW_RANK_BASE, text, 1);
 }
 
 /*
@@ -177,6 +191,8 @@ void aw_builtin_add(struct aw_loader *l)
 				AW_RANK_BASE, devices[i], i + 10);
 	if (l->variables->instance)
 		add_folder(l, l->variables->instance);
+	if (l->variables->proxy)
+		add_proxy(l, l->variables->proxy);
 	unset_credentials(l);
 	settle_listening(l);
 }

@@ -104,6 +104,20 @@ size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal)
 	return hit;
 }
 
+size_t aw_descendants(pid_t root, pid_t **ret)
+{
+	size_t count, found = 0;
+	AW_FREE struct relation *all = read_all(&count);
+	pid_t *pids = malloc((count + 1) * sizeof(*pids));
+
+	mark(all, count, root);
+	for (size_t i = 0; pids && i < count; i++)
+		if (all[i].below)
+			pids[found++] = all[i].pid;
+	*ret = pids;
+	return found;
+}
+
 bool aw_descends(pid_t pid, pid_t root)
 {
 	for (int depth = 0; pid > 1 && depth < 1024; depth++) {

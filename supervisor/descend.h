@@ -18,6 +18,9 @@ size_t aw_signal_descendants(pid_t root, int signal);
  */
 size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal);
 
+/* All of them; *ret is owned by the caller. */
+size_t aw_descendants(pid_t root, pid_t **ret);
+
 /* Is this process or thread below root? */
 bool aw_descends(pid_t pid, pid_t root);
 

@@ -72,6 +72,20 @@ static bool keep(const struct aw_policy *policy, const char *entry)
 	       aw_policy_keeps_variable(policy, name);
 }
 
+/* What the policy sets comes after. */
+static bool name_proxy(const struct aw_run *run, struct vector *v)
+{
+	char *text, *name;
+	bool ok = true;
+
+	for (size_t i = 0; ok && (text = aw_offers_variable(&run->offers, i)); i++) {
+		name = strndup(text, strcspn(text, "="));
+		ok = name && put(v, name, text);
+		free(name);
+	}
+	return ok;
+}
+
 /* HOME and its kin in the folder that is the command's own. */
 static bool redirect(const struct aw_run *run, struct vector *v)
 {
@@ -125,7 +139,7 @@ char **aw_run_environment(const struct aw_run *run, struct aw_error *err)
 	for (char **e = environ; ok && *e; e++)
 		if (keep(policy, *e))
 			ok = push(&v, strdup(*e));
-	ok = ok && redirect(run, &v); /* what the policy sets comes after */
+	ok = ok && redirect(run, &v) && name_proxy(run, &v);
 	for (size_t i = 0; ok && i < policy->environment.set_count; i++) {
 		const struct aw_setting *s = &policy->environment.set[i];
 

@@ -280,5 +280,6 @@ int aw_front(struct aw_run *run)
 	}
 	front.news = pair[0];
 	close(pair[1]);
+	aw_offers_give_up(&run->offers);
 	return stay(&front);
 }

@@ -94,6 +94,8 @@ int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
 	for (size_t i = 0; i < problems.count; i++) {
 		const struct aw_diagnostic *d = &problems.items[i];
 
+		if (d->warning && run->told)
+			continue;
 		aw_say("%s:%u:%u: %s: %s", d->file, d->line, d->column,
 			d->warning ? "warning" : "error", d->text);
 	}
@@ -210,6 +212,8 @@ static char *absolute_log(const char *log)
 static int describe_session(struct aw_run *run, struct aw_error *err)
 {
 	AW_FREE char *log = absolute_log(run->options.log);
+	AW_FREE char *proxy = aw_offers_proxy_text(&run->offers);
+	AW_FREE char *forward = aw_offers_forward_text(&run->offers);
 	const struct aw_session_about about = {
 		.argv = (const char *const *)run->command,
 		.mode = run->policy.mode == AW_ENFORCE ? "enforce" : "audit",
@@ -217,6 +221,8 @@ static int describe_session(struct aw_run *run, struct aw_error *err)
 		.runner = run->wall.runner->name,
 		.workspace = run->layers.variables.workspace,
 		.log = log,
+		.proxy = proxy,
+		.forward = forward,
 	};
 
 	if (aw_session_describe(run->session, &about, err) < 0)
@@ -264,6 +270,8 @@ static int prepare(struct aw_run *run, struct aw_error *err)
 	if (aw_run_choose_wall(run, err) < 0 ||
 		aw_session_create(run->options.session, &run->session, err) < 0 ||
 		name_socket(run, err) < 0 || aw_run_build_wall(run, err) < 0 ||
+		aw_offers_open(&run->offers, &run->policy, run->wall.own_network, err) <
+			0 ||
 		hold(run, err) < 0 || open_log(run, err) < 0 ||
 		describe_session(run, err) < 0 || write_policy_file(run, err) < 0 ||
 		aw_run_share(run, &run->policy, &run->shared, err) < 0)

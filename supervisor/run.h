@@ -20,6 +20,7 @@
 #include "supervisor/held.h"
 #include "supervisor/layers.h"
 #include "supervisor/limits.h"
+#include "supervisor/net/offers.h"
 #include "supervisor/options.h"
 #include "supervisor/runner/runner.h"
 #include "supervisor/session.h"
@@ -51,11 +52,13 @@ struct aw_run {
 	struct aw_wall wall;
 	struct aw_plan plan; /* empty without a wall */
 	char *instance;	     /* owned; folder of the redirected HOME, or NULL */
+	bool told;	     /* what is read again: its warnings have been said */
 	int log_fd;
 	uint64_t ask_deadline;	   /* seconds; 0: not said */
 	bool hybrid_flags;	   /* WAIT_KILLABLE_RECV is there */
 	struct aw_holding holding; /* what holds the rules */
 	struct aw_limiter limiter; /* how much may be used */
+	struct aw_offers offers;   /* a proxy inside, ports outside */
 	pid_t front, front_group;
 	sigset_t mask;	      /* the caller's, for the command */
 	bool ignores_ends;    /* the caller ignores SIGCHLD: the command does too */

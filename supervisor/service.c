@@ -26,6 +26,7 @@
 #include "supervisor/mcp.h"
 #include "supervisor/net/inner.h"
 #include "supervisor/net/name_service.h"
+#include "supervisor/net/traffic.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
@@ -125,6 +126,8 @@ static int reload(struct service *s, char *text, size_t size)
 	if (answer_names(s, &policy, &err) < 0)
 		aw_say("reload: %s",
 			err.text); /* so names that it denies are reached */
+	if (aw_traffic_reload(s->watch.traffic, &policy, &err) < 0)
+		aw_say("reload: %s", err.text); /* the old limits stay */
 	old = atomic_load(&s->watch.shared);
 	atomic_store(&s->watch.image, policy.image);
 	atomic_store(&s->watch.shared, fresh);
@@ -465,7 +468,8 @@ static void serve_until(void *service, int socket)
 static int enter_network(struct service *s, struct aw_error *err)
 {
 	const struct aw_run *run = s->run;
-	bool needed = run->plan.network != AW_PLAN_NET_NONE;
+	bool needed =
+		run->plan.network != AW_PLAN_NET_NONE || run->offers.forwards.count > 0;
 
 	if (!s->watch.own_network || !s->watch.holds)
 		return 0;
@@ -489,6 +493,15 @@ static int answer_names(
 		return -1;
 	atomic_store(&s->watch.dns, dns);
 	return 0;
+}
+
+static void say_offer(void *ctx, const char *sentence)
+{
+	struct service *s = ctx;
+
+	aw_service_say_policy(&s->watch, s->run, sentence);
+	if (!s->run->options.quiet)
+		aw_say("%s", sentence);
 }
 
 /* Threads first, then the command: its very first call already waits for an answer. */
@@ -516,6 +529,10 @@ static int start(struct service *s, struct aw_error *err)
 	s->watch.no_new_privs = launched.no_new_privs;
 	if (enter_network(s, err) < 0)
 		return AW_RUN_FAILED;
+	if ((s->watch.holds || s->run->offers.proxy_port) &&
+		aw_traffic_create(&s->watch, &s->run->policy, &s->watch.traffic, err) <
+			0)
+		return AW_RUN_FAILED;
 	aw_service_say_start(&s->watch, s->run, s->command);
 	if (answer_names(s, &s->run->policy, err) < 0)
 		return AW_RUN_FAILED;
@@ -523,6 +540,8 @@ static int start(struct service *s, struct aw_error *err)
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
 		return AW_RUN_FAILED;
 	if (aw_drain_start(&s->watch, &s->drain, err) < 0)
+		return AW_RUN_FAILED;
+	if (aw_offers_start(&s->run->offers, &s->watch, say_offer, s, err) < 0)
 		return AW_RUN_FAILED;
 	tell(s, AW_NEWS_STARTED, s->command, launched.listener);
 	failed = aw_launch_go(s->run, &launched, serve_until, s, err);
@@ -543,6 +562,8 @@ static void finish(struct service *s)
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
 	aw_name_service_stop(atomic_load(&s->watch.dns));
+	aw_offers_stop(&s->run->offers);
+	aw_traffic_free(s->watch.traffic);
 	aw_late_free(s->watch.unnamed);
 	aw_inner_stop(s->watch.inner);
 	aw_names_free(s->watch.names);

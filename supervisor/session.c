@@ -38,6 +38,8 @@ void aw_session_free(struct aw_session *session)
 	free(session->runner);
 	free(session->workspace);
 	free(session->log);
+	free(session->proxy);
+	free(session->forward);
 	free(session);
 }
 
@@ -250,7 +252,9 @@ int aw_session_describe(struct aw_session *session,
 		set_text(&session->engine, about->engine) < 0 ||
 		set_text(&session->runner, about->runner) < 0 ||
 		set_text(&session->workspace, about->workspace) < 0 ||
-		set_text(&session->log, about->log) < 0)
+		set_text(&session->log, about->log) < 0 ||
+		set_text(&session->proxy, about->proxy) < 0 ||
+		set_text(&session->forward, about->forward) < 0)
 		return no_memory(err);
 	return 0;
 }

@@ -28,14 +28,17 @@ struct aw_session {
 	char *started, *ended; /* RFC 3339, UTC; ended is NULL while it runs */
 	char **argv;	       /* NULL at the end; NULL when not known */
 	char *mode, *engine, *runner, *workspace;
-	char *log;  /* path, "-" or "none" */
-	int status; /* exit status as `run` gives it; -1 while it runs */
+	char *log;     /* path, "-" or "none" */
+	char *proxy;   /* where ours listens inside */
+	char *forward; /* "127.0.0.1:8080 to 3000, ...": ports outside to ports inside
+			*/
+	int status;    /* exit status as `run` gives it; -1 while it runs */
 };
 
 /* What a session is about; strings borrowed, NULL leaves a field as it is. */
 struct aw_session_about {
 	const char *const *argv;
-	const char *mode, *engine, *runner, *workspace, *log;
+	const char *mode, *engine, *runner, *workspace, *log, *proxy, *forward;
 };
 
 struct aw_session_list {

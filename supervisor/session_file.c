@@ -30,6 +30,8 @@ static const struct {
 	{"runner", offsetof(struct aw_session, runner)},
 	{"workspace", offsetof(struct aw_session, workspace)},
 	{"log", offsetof(struct aw_session, log)},
+	{"proxy", offsetof(struct aw_session, proxy)},
+	{"forward", offsetof(struct aw_session, forward)},
 };
 
 static char **text_field(const struct aw_session *session, size_t row)

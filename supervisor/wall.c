@@ -169,11 +169,22 @@ static int make_instance(struct aw_run *run, struct aw_error *err)
 	return 0;
 }
 
-/* The policy once more, now that it is known which folder is the command's own. */
-static int admit_instance(struct aw_run *run, struct aw_error *err)
+/*
+ * The policy once more, now that it is known which folder is the command's own, and
+ * where the proxy is.
+ */
+static int admit_own(struct aw_run *run, struct aw_error *err)
 {
+	int failed;
+
+	if (!run->instance && !run->offers.proxy_port)
+		return 0;
 	run->layers.variables.instance = run->instance;
-	return read_again(run, err);
+	run->layers.variables.proxy = run->offers.proxy_port;
+	run->told = true;
+	failed = read_again(run, err);
+	run->told = false;
+	return failed;
 }
 
 /* --- the wall --- */
@@ -229,8 +240,9 @@ int aw_run_build_wall(struct aw_run *run, struct aw_error *err)
 
 	if (check_exposed(run, err) < 0)
 		return -1;
-	if (run->policy.redirect_home &&
-		(make_instance(run, err) < 0 || admit_instance(run, err) < 0))
+	if ((run->policy.redirect_home && make_instance(run, err) < 0) ||
+		aw_offers_reserve(&run->offers, &run->policy, err) < 0 ||
+		admit_own(run, err) < 0)
 		return -1;
 	if (strcmp(run->wall.runner->name, "exec") == 0)
 		return write_plan(run, err);

@@ -10,10 +10,11 @@ FUZZ       := $(patsubst tests/fuzz/fuzz_%.c,$(T)/fuzz/replay_%,$(wildcard tests
 E2E_LONG   := $(patsubst %,tests/e2e/test_%.sh,transparency escapes agents mcp presets fight)
 E2E        := $(E2E_LONG) $(filter-out $(E2E_LONG),$(sort $(wildcard tests/e2e/test_*.sh)))
 # scripts in which being root or not makes a difference: run as an ordinary user too
-E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh,approve ask bwrap calls complete edges env escapes explain fight firejail gate \
-	gitconfig held landlock layers learn limits limits_section log lookups musl names outside \
-	plan policy_check policy_test presets profiles programs run tools transparency trust \
-	tty unix_sockets)),$(E2E))
+E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh, \
+	approve ask bwrap calls complete edges env escapes explain fight firejail forward \
+	gate gitconfig held landlock layers learn limits limits_section log lookups musl \
+	names outside plan policy_check policy_test presets profiles programs proxy relay run \
+	tools transparency trust tty unix_sockets)),$(E2E))
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 	@mkdir -p $(@D); echo "  AR   $@"

@@ -27,6 +27,7 @@ enum aw_event_kind {
 	AW_EV_POLICY,	 /* loaded, reloaded, or a reload refused */
 	AW_EV_SUMMARY,
 	AW_EV_WARNING,
+	AW_EV_CONNECTION, /* one to outside has ended */
 };
 
 enum aw_source { AW_FROM_SHIM = 1, AW_FROM_KERNEL };

@@ -63,6 +63,7 @@ static const char *const events[] = {
 	[AW_EV_EXIT] = "exit", [AW_EV_HELLO] = "hello", [AW_EV_LOST_SHIM] = "lost-shim",
 	[AW_EV_POLICY] = "policy", [AW_EV_SUMMARY] = "summary",
 	[AW_EV_WARNING] = "warning",
+	[AW_EV_CONNECTION] = "connection",
 };
 /* clang-format on */
 

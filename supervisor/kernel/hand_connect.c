@@ -8,6 +8,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/hand_relay.h"
 #include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
@@ -67,6 +68,7 @@ static void connect_patiently(
 		aw_hand_answer(call, -err);
 		return;
 	}
+	aw_relay_note(call, *fd, address);
 	if (address->route == AW_ROUTE_EITHER) {
 		struct aw_swap *swap = malloc(sizeof(*swap));
 
@@ -92,8 +94,10 @@ static void connect_at_once(
 
 	if (!err)
 		err = aw_outside_make(&swap, address->route);
-	if (!err)
+	if (!err) {
 		aw_name_route_note(call, swap.fd >= 0 ? swap.fd : fd, address);
+		aw_relay_note(call, swap.fd >= 0 ? swap.fd : fd, address);
+	}
 	if (!err && connect_to(swap.fd >= 0 ? swap.fd : fd, address) < 0)
 		err = errno;
 	if (err == ECONNREFUSED && address->route == AW_ROUTE_EITHER)

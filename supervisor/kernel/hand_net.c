@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hand_net.c - a target's sockets: their addresses, judged; bind. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -17,6 +18,7 @@
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/hand_relay.h"
 #include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/option.h"
 #include "supervisor/kernel/outside.h"
@@ -43,6 +45,50 @@ static int socket_option(int fd, int option)
 	return getsockopt(fd, SOL_SOCKET, option, &value, &len) < 0 ? -1 : value;
 }
 
+/*
+ * Sent to no address at all it goes to where the socket is bound to, or to the loopback
+ * (route.c, ip_route_output_key_hash()).  Said in full, so that another thread cannot
+ * change by bind what it means.
+ */
+static void name_home(int fd, struct aw_hand_address *address)
+{
+	union aw_any_address *to = &address->any, at;
+	struct in6_addr *six = &to->in6.sin6_addr;
+	socklen_t len = sizeof(at.storage);
+	in_addr_t *four = to->family == AF_INET ? &to->in.sin_addr.s_addr
+			  : IN6_IS_ADDR_V4MAPPED(six)
+				  ? (in_addr_t *)(void *)&six->s6_addr[12]
+				  : NULL;
+
+	memset(&at, 0, sizeof(at));
+	if (getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+		return;
+	if (!four && IN6_IS_ADDR_UNSPECIFIED(six)) {
+		*six = in6addr_loopback;
+		if (IN6_IS_ADDR_V4MAPPED(&at.in6.sin6_addr)) {
+			inet_pton(AF_INET6, "::ffff:127.0.0.1", six);
+			address->judged = *to;
+		}
+		return;
+	}
+	if (!four || *four)
+		return;
+	if (at.family == AF_INET)
+		*four = at.in.sin_addr.s_addr;
+	else if (IN6_IS_ADDR_V4MAPPED(&at.in6.sin6_addr))
+		memcpy(four, &at.in6.sin6_addr.s6_addr[12], sizeof(*four));
+	if (*four)
+		address->judged = *to;
+	else
+		*four = htonl(INADDR_LOOPBACK);
+}
+
+static bool is_internet(const union aw_any_address *any, size_t len)
+{
+	return (any->family == AF_INET && len >= sizeof(any->in)) ||
+	       (any->family == AF_INET6 && len >= 24 /* SIN6_LEN_RFC2133 */);
+}
+
 static bool is_strange(int domain)
 {
 	return domain != AF_UNIX && domain != AF_INET && domain != AF_INET6 &&
@@ -67,12 +113,17 @@ int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t
 	/* what the kernel takes for an Internet address is judged as one: ip(7) */
 	ret->judged = ret->any;
 	if (!ret->any.family && call->row->effect != AW_FX_CONNECT &&
-		ret->domain == AF_INET)
+		ret->domain == AF_INET) {
 		ret->judged.family = AF_INET;
+		if (call->row->effect != AW_FX_BIND)
+			ret->any.family = AF_INET;
+	}
 	/* one that was handed over: what it takes for an address is not for us to say
 	 */
 	if (is_strange(ret->domain))
 		ret->judged.family = AF_PACKET;
+	else if (call->row->effect != AW_FX_BIND && is_internet(&ret->any, ret->len))
+		name_home(fd, ret);
 	return 0;
 }
 
@@ -262,7 +313,8 @@ static void to_address(struct aw_notified *call)
 	if (aw_hand_may_address(call, &address)) {
 		if (call->row->effect == AW_FX_BIND)
 			bind_it(call, &fd, &address);
-		else
+		else if (aw_relay_may_begin(call, fd, &address) &&
+			 !aw_relay_connect(call, &fd, &address))
 			aw_hand_connect(call, &fd, &address);
 	}
 	aw_place_release(&address.place);

@@ -81,8 +81,9 @@ static int listen_as(struct aw_notified *call, int *fd_at, enum aw_route route)
 
 /*
  * A socket that is not bound is bound to a port of any address by listening (tcp(7)).
- * One whose port comes from a connect that is under way may lose it before we listen,
- * and would get another; so it is looked at once more.
+ * What it says of itself may be old, or come from a connect that is under way, whose
+ * port is lost when that fails; so whatever it says is judged, and it is looked at once
+ * more.
  */
 static void on_listen(struct aw_notified *call)
 {
@@ -97,10 +98,12 @@ static void on_listen(struct aw_notified *call)
 		aw_hand_answer(call, -errno);
 		return;
 	}
-	if (listens(fd, &before) && !port_of(&before)) {
+	if (listens(fd, &before)) {
 		call->silent = false;
 		if (!aw_hand_may_address(call, &before))
 			return;
+		call->silent =
+			port_of(&before) != 0; /* it was told when it was bound */
 	} else if (!aw_hand_waits(call)) {
 		return;
 	}

@@ -16,6 +16,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand_control.h"
 #include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/hand_relay.h"
 #include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
@@ -250,8 +251,9 @@ static bool find_address(
 		*ret_errno = call->reply == AW_REPLY_ASK ? EAGAIN : call->err;
 		return false;
 	}
+	*ret_errno = aw_relay_may_begin(call, fd, &m->address) ? 0 : call->err;
 	aw_hand_use(&m->address);
-	return true;
+	return !*ret_errno;
 }
 
 /* With the target's rights, as far as there is room for it. */
@@ -281,6 +283,9 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	/* the pages would be ours, and in use for something else by then */
 	if (flags & MSG_ZEROCOPY)
 		return -ENOBUFS;
+	/* what is said with the first segment would go past the relay */
+	if (flags & MSG_FASTOPEN && m->name && aw_relay_wants(call, &m->address))
+		return -EOPNOTSUPP;
 	err = m->name ? aw_outside_change(call, fd, m->address.route) : 0;
 	if (err)
 		return -err;

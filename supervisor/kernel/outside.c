@@ -170,6 +170,9 @@ bool aw_outside_has_port(int fd)
 	socklen_t len = sizeof(any.storage);
 
 	memset(&any, 0, sizeof(any));
+	/* it is told for longer than it is there: aw_outside_make() looks further */
+	if (number_of(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM)
+		return false;
 	if (getsockname(fd, (struct sockaddr *)&any, &len) < 0)
 		return false;
 	return (any.family == AF_INET && any.in.sin_port) ||

@@ -46,7 +46,7 @@ int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route);
  */
 bool aw_outside_is_inside(const struct aw_notified *call, int fd);
 
-/* It has a port, so that it cannot be bound (again). */
+/* A datagram socket that has a port, so that it cannot be bound (again). */
 bool aw_outside_has_port(int fd);
 
 /* The pieces of these. */

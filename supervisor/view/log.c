@@ -222,7 +222,7 @@ static const struct aw_option options[] = {
 	{"verdict", 0, AW_OPT_LIST, AT(filter.verdicts), "VERDICT", NULL,
 		"only allow, deny, hide, ask-allow or ask-deny"},
 	{"event", 'e', AW_OPT_LIST, AT(filter.events), "EVENT", NULL,
-		"only call, start, exec, exit, hello, lost-shim, policy, summary or warning"},
+		"only call, start, exec, exit, hello, lost-shim, policy, summary, warning or connection"},
 	{"call", 'c', AW_OPT_LIST, AT(filter.calls), "NAME", NULL,
 		"only this function or system call"},
 	{"mcp", 0, AW_OPT_LIST, AT(filter.mcps), "NAME", NULL,

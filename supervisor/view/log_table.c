@@ -213,6 +213,31 @@ static void tell_exit(FILE *out, const cJSON *line)
 	}
 }
 
+/* Of what was refused on the network: by which rule, since many may be meant. */
+static void tell_refusal(FILE *out, const cJSON *line)
+{
+	const cJSON *rule = cJSON_GetObjectItemCaseSensitive(line, "rule");
+	const char *verdict = aw_event_word(line, "verdict");
+	AW_FREE char *text = aw_event_text(rule, "text");
+
+	if (!verdict || !aw_verdict_refuses(verdict) || !text ||
+		!cJSON_HasObjectItem(line, "family"))
+		return;
+	tell(out, " by ", text);
+}
+
+/* What went over a connection that has ended. */
+static void tell_connection(FILE *out, const cJSON *line)
+{
+	const cJSON *sent = cJSON_GetObjectItemCaseSensitive(line, "bytes_out");
+	const cJSON *received = cJSON_GetObjectItemCaseSensitive(line, "bytes_in");
+	const cJSON *time = cJSON_GetObjectItemCaseSensitive(line, "duration_ns");
+
+	if (cJSON_IsNumber(sent) && cJSON_IsNumber(received) && cJSON_IsNumber(time))
+		fprintf(out, " %.0f bytes out, %.0f in, %.3f s", sent->valuedouble,
+			received->valuedouble, time->valuedouble / 1e9);
+}
+
 /* What the event is about, owned by the caller. */
 static char *target_of(const cJSON *line)
 {
@@ -225,6 +250,8 @@ static char *target_of(const cJSON *line)
 	tell_member(out, "", line, "path");
 	tell_member(out, " -> ", line, "path2");
 	tell_address(out, line);
+	tell_refusal(out, line);
+	tell_connection(out, line);
 	tell_argv(out, line, ftell(out) == 0);
 	tell_exit(out, line);
 	tell_member(out, " ", line, "kind");
@@ -277,6 +304,8 @@ void aw_log_table_put(struct aw_log_table *table, const cJSON *line)
 
 	if (!action)
 		action = aw_event_word(line, "event");
+	if (action && strcmp(action, "connection") == 0)
+		action = "ended"; /* which it has, or it would not be there */
 	what = action ? aw_shown(action, strlen(action)) : NULL;
 	put_time(table, line);
 	put_who(table, line);

@@ -88,6 +88,20 @@ static int questions_of(const struct aw_session *session)
 	return atoi(text);
 }
 
+/* A line of its own below the session's. */
+static void put_place(
+	const struct aw_screen *screen, const char *what, const char *places)
+{
+	AW_FREE char *shown = places ? aw_shown(places, strlen(places)) : NULL;
+
+	if (!shown)
+		return;
+	printf("  ");
+	aw_screen_put(screen, what, 0, AW_PLAIN);
+	aw_screen_put(screen, shown, 0, AW_PLAIN);
+	putchar('\n');
+}
+
 static void put_row(
 	const struct aw_screen *screen, const struct aw_session *session, bool alive)
 {
@@ -110,6 +124,10 @@ static void put_row(
 	put(screen, status, STATUS);
 	put_command(screen, session->argv);
 	putchar('\n');
+	if (alive) {
+		put_place(screen, "proxy inside: ", session->proxy);
+		put_place(screen, "forwards: ", session->forward);
+	}
 }
 
 static void put_head(const struct aw_screen *screen)
@@ -205,7 +223,8 @@ const struct aw_command aw_command_ps = {
 	.details = "STATUS is \"running\", \"asking N\" while N questions wait for "
 		   "an answer (see approve), the exit status of one that has ended, or "
 		   "\"lost\" "
-		   "for one whose supervisor vanished without a word.",
+		   "for one whose supervisor vanished without a word.  Below a session "
+		   "stands where its proxy listens and which ports it forwards.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.mixed = true,

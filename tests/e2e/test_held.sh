@@ -46,5 +46,21 @@ for engine in hybrid kernel; do
 		"$(jq -r 'select(.call == "setsockopt") | "\(.address) \(.action) \(.verdict)"' "$tmp/log")"
 	is "$(wc -l <"$tmp/bare")" "$engine: every call was answered" "$(wc -l <"$tmp/enforce")"
 done
+# What is sent to no address at all goes to the machine itself.
+printf 'version: 1\nmode: enforce\nrunner: exec\nfilesystem: {default: allow}\nnetwork: {default: allow, deny: [localhost]}\n' >"$tmp/home.yaml"
+cat >"$tmp/home.py" <<'END'
+import errno, socket
+for text in ("127.0.0.1", "0.0.0.0", "::ffff:0.0.0.0", "::1", "::", "bound"):
+    s = socket.socket(socket.AF_INET6 if ":" in text else socket.AF_INET)
+    if text == "bound":
+        s.bind(("127.0.0.5", 0))
+        text = "0.0.0.0"
+    print(errno.errorcode[s.connect_ex((text, 9))], end=" ")
+END
+is 'EACCES EACCES EACCES EACCES EACCES EACCES ' 'a denied loopback is not reached by 0.0.0.0 and ::' \
+	"$("$AGENTWATCH" run --quiet --log none --policy "$tmp/home.yaml" -- python3 "$tmp/home.py")"
+sed -i 's/default: allow, deny: .localhost./default: deny, allow: [localhost], listen: [localhost]/' "$tmp/home.yaml"
+is 'ECONNREFUSED ECONNREFUSED ECONNREFUSED ECONNREFUSED ECONNREFUSED ECONNREFUSED ' 'one that is allowed is' \
+	"$("$AGENTWATCH" run --quiet --log none --policy "$tmp/home.yaml" -- python3 "$tmp/home.py")"
 ok 'the process outside is still there' kill -0 $outside
 done_testing

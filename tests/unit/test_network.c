@@ -81,7 +81,18 @@ static void names_and_addresses(void)
 		{AW_SEND, "2001:db8:1::7", NULL, 91, AW_DENY},
 		{AW_CONNECT, "192.0.2.1", NULL, 12345, AW_ALLOW},
 		{AW_CONNECT, "::5", NULL, 22, AW_ALLOW},
+		{AW_CONNECT, "0.0.0.0", NULL, 9, AW_ALLOW},
+		{AW_SEND, "::ffff:0.0.0.0", NULL, 9, AW_ALLOW},
+		{AW_CONNECT, "::", NULL, 9, AW_ALLOW},
+		{AW_CONNECT, "0.0.0.1", NULL, 9, AW_DENY},
 		{AW_BIND, "127.0.0.1", NULL, 8080, AW_DENY});
+	ANSWER("no address is the machine itself",
+		"network: {deny: ['127.0.0.1:80', '[::1]:81'], listen: [localhost]}",
+		{AW_CONNECT, "0.0.0.0", NULL, 80, AW_DENY},
+		{AW_SEND, "::ffff:0.0.0.0", NULL, 80, AW_DENY},
+		{AW_CONNECT, "::", NULL, 81, AW_DENY},
+		{AW_CONNECT, "0.0.0.0", NULL, 81, AW_ALLOW},
+		{AW_BIND, "0.0.0.0", NULL, 81, AW_DENY});
 	ANSWER("default allow",
 		"network: {deny: ['169.254.169.254', '0.0.0.0/0:25', '!192.0.2.0/24']}",
 		{AW_CONNECT, "169.254.169.254", NULL, 80, AW_DENY},

@@ -11,7 +11,7 @@ struct range {
 	const char *kind;
 };
 
-/* RFC 6890 and those after it; documentation and benchmarks are left out. */
+/* RFC 6890 and those after it; what is for documentation leads nowhere. */
 static const struct range ranges4[] = {
 	{{0, 0, 0, 0}, 8, "unspecified"},
 	{{10, 0, 0, 0}, 8, "private"},
@@ -21,6 +21,7 @@ static const struct range ranges4[] = {
 	{{172, 16, 0, 0}, 12, "private"},
 	{{192, 0, 0, 0}, 24, "reserved"},
 	{{192, 168, 0, 0}, 16, "private"},
+	{{198, 18, 0, 0}, 15, "reserved"},
 	{{224, 0, 0, 0}, 4, "multicast"},
 	{{240, 0, 0, 0}, 4, "reserved"},
 };
@@ -39,6 +40,7 @@ static const struct {
 } carriers[] = {
 	{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 12, 12},
 	{{0}, 12, 12},
+	{{[8] = 0xff, [9] = 0xff}, 12, 12},
 	{{0, 0x64, 0xff, 0x9b}, 12, 12},
 	{{0x20, 0x02}, 2, 2},
 };
@@ -98,22 +100,25 @@ static bool is_below(const char *name, const char *domain)
 	       strcasecmp(name + len - end, domain) == 0;
 }
 
-bool aw_private_is_local(const char *name)
-{
-	size_t i;
-
-	if (!strchr(name, '.'))
-		return true;
-	for (i = 0; i < sizeof(local_names) / sizeof(*local_names); i++)
-		if (is_below(name, local_names[i]))
-			return true;
-	return false;
-}
-
-bool aw_private_matches(const char *pattern, const char *name)
+static bool matches(const char *pattern, const char *name)
 {
 	if (strcmp(pattern, "*") == 0)
 		return true;
 	return strncmp(pattern, "*.", 2) == 0 ? is_below(name, pattern + 2)
 					      : strcasecmp(pattern, name) == 0;
+}
+
+bool aw_private_is_public(const char *name, char *const *patterns, size_t count)
+{
+	size_t i;
+
+	if (!strchr(name, '.'))
+		return false;
+	for (i = 0; i < sizeof(local_names) / sizeof(*local_names); i++)
+		if (is_below(name, local_names[i]))
+			return false;
+	for (i = 0; i < count; i++)
+		if (matches(patterns[i], name))
+			return false;
+	return true;
 }

@@ -20,13 +20,10 @@
 const char *aw_private_kind(const struct aw_address *address);
 
 /*
- * Is a plain name (policy/dns.h) one of a local network: without a dot, or below a
- * domain that is reserved for such or usual?
+ * Can anybody at all have this plain name (policy/dns.h)?  Not one without a dot, nor
+ * below a domain that is reserved for local networks or usual there, nor one that a
+ * pattern has ("db.corp.example", "*.corp.example": network.private_names).
  */
-bool aw_private_is_local(const char *name);
-
-/* Does a pattern of network.private_names ("db.corp.example", "*.corp.example") have
- * it? */
-bool aw_private_matches(const char *pattern, const char *name);
+bool aw_private_is_public(const char *name, char *const *patterns, size_t count);
 
 #endif

@@ -144,12 +144,12 @@ size_t aw_name_answer_here(const struct aw_name_law *law, struct aw_name_case *c
 
 /* --- what servers said --- */
 
-static bool is_private_by_policy(const struct aw_name_case *c, const char *name)
+static bool is_public(const struct aw_name_case *c, const char *name)
 {
-	for (size_t i = 0; c->private_names && i < c->private_names->count; i++)
-		if (aw_private_matches(c->private_names->items[i], name))
-			return true;
-	return aw_private_is_local(name);
+	const struct aw_variable_names *names = c->private_names;
+
+	return aw_private_is_public(
+		name, names ? names->items : NULL, names ? names->count : 0);
 }
 
 /* May this name lead there?  A public name not to where only people here can get. */
@@ -158,8 +158,7 @@ static bool may_lead(struct aw_name_case *c, const struct aw_address *address)
 	const char *kind = aw_private_kind(address);
 	char text[INET6_ADDRSTRLEN];
 
-	if (!kind || is_private_by_policy(c, c->q.name) ||
-		is_private_by_policy(c, c->judged) ||
+	if (!kind || !is_public(c, c->q.name) || !is_public(c, c->judged) ||
 		aw_image_admits_address(c->image, c->profiles, address))
 		return true;
 	inet_ntop(address->family, address->bytes, text, sizeof(text));

@@ -46,7 +46,7 @@ all: $(PROG) $(ENTER) $(SHIM) $(PRESETS) $(SCHEMA) ## build the program, the shi
 
 $(PROG): $(call obj,$(PROG_SRC))
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson -lresolv
 $(ENTER): $(ENTER_SRC) supervisor/enter.h $(wildcard supervisor/kernel/landlock_*.h)
 	@mkdir -p $(@D); echo "  LINK $@"
 	$(Q)$(CC) $(BASE) -Os $(EXTRA) -static -s -o $@ $(ENTER_SRC)

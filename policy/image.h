@@ -131,6 +131,25 @@ void aw_image_decide_host_in(const struct aw_image *image, uint32_t profiles,
 	const char *host, struct aw_decision *ret);
 
 /*
+ * May a name be reached at some port?  The mildest verdict of all ports, with its rule;
+ * a denial has the rule that stands in the way, when there is one.  host is plain
+ * (policy/dns.h).  Time grows with the rules that are about this very name.
+ */
+void aw_image_decide_name_in(const struct aw_image *image, uint32_t profiles,
+	const char *host, struct aw_decision *ret);
+
+/* Is an address allowed at some port, whatever its name?  "*" is no such rule. */
+bool aw_image_admits_address(const struct aw_image *image, uint32_t profiles,
+	const struct aw_address *address);
+
+/*
+ * Can any name at all be allowed?  And is there any rule, or default, by which one name
+ * is judged otherwise than all, besides what is protected?  Both look at every rule.
+ */
+bool aw_image_admits_names(const struct aw_image *image, uint32_t profiles);
+bool aw_image_judges_names(const struct aw_image *image);
+
+/*
  * The names that connections are allowed to, one after another: *at is 0 at first. *ret
  * is not terminated and points into the image; wildcards are left out.  False at the
  * end.

@@ -13,7 +13,14 @@ struct query {
 	const struct aw_image *image;
 	struct aw_matches *m;
 	int32_t port;
+	int32_t *next; /* the next port for which it may be otherwise, or NULL */
 };
+
+static void note_next(int32_t *next, int32_t port, int32_t change)
+{
+	if (change > port && change < *next)
+		*next = change;
+}
 
 static bool port_fits(const struct query *q, const struct aw_image_net *net)
 {
@@ -22,6 +29,10 @@ static bool port_fits(const struct query *q, const struct aw_image_net *net)
 	if (q->port < 0)
 		return entries[net->entry].negated ||
 		       (net->port_low == 0 && net->port_high == UINT16_MAX);
+	if (q->next) {
+		note_next(q->next, q->port, net->port_low);
+		note_next(q->next, q->port, net->port_high + 1);
+	}
 	return net->port_low <= q->port && q->port <= net->port_high;
 }
 
@@ -116,19 +127,24 @@ static bool leads_home(const struct aw_address *address, struct aw_address *ret)
 	return memcmp(bytes, none, 16) == 0;
 }
 
-static void look_up_internet(const struct query *q, const struct aw_address *address)
+static void look_up_bytes(const struct query *q, const struct aw_address *address)
 {
 	const unsigned char *bytes = address->bytes;
 
-	look_up(q, AW_NET_ANY, 0, "", 0);
-	if (address->host)
-		look_up_host(q, address->host);
 	if (address->family == AF_INET)
 		look_up_prefixes(q, AW_NET_IPV4, q->image->prefixes4, bytes, 4);
 	else if (memcmp(bytes, mapped, sizeof(mapped)) == 0)
 		look_up_prefixes(q, AW_NET_IPV4, q->image->prefixes4, bytes + 12, 4);
 	else
 		look_up_prefixes(q, AW_NET_IPV6, q->image->prefixes6, bytes, 16);
+}
+
+static void look_up_internet(const struct query *q, const struct aw_address *address)
+{
+	look_up(q, AW_NET_ANY, 0, "", 0);
+	if (address->host)
+		look_up_host(q, address->host);
+	look_up_bytes(q, address);
 }
 
 static void look_up_abstract(const struct query *q, const char *name, size_t len)
@@ -192,7 +208,7 @@ __attribute__((noinline)) static void decide_unix(const struct aw_image *image,
 {
 	struct aw_decision files = {AW_ALLOW, AW_NO_RULE};
 	struct aw_matches m;
-	struct query q = {image, &m, 0};
+	struct query q = {image, &m, 0, NULL};
 	unsigned s;
 
 	if (address->path_len == 0 || !address->path)
@@ -217,7 +233,7 @@ __attribute__((noinline)) static void decide_internet(const struct aw_image *ima
 	const struct aw_address *address, struct aw_decision *ret)
 {
 	struct aw_matches m;
-	struct query q = {image, &m, address->port};
+	struct query q = {image, &m, address->port, NULL};
 	struct aw_address home;
 
 	aw_matches_reset(&m, w);
@@ -286,7 +302,7 @@ void aw_image_decide_host_in(const struct aw_image *image, uint32_t profiles,
 {
 	uint32_t windows = aw_windows_of(profiles), rule;
 	struct aw_matches m;
-	struct query q = {image, &m, -1};
+	struct query q = {image, &m, -1, NULL};
 	struct aw_window w;
 	unsigned s;
 
@@ -301,6 +317,111 @@ void aw_image_decide_host_in(const struct aw_image *image, uint32_t profiles,
 			else if (aw_matches_hold(image, &m, s, AW_LIST_NET_ASK, &rule))
 				aw_decision_add(ret, AW_ASK, rule);
 	}
+}
+
+enum { PORTS = UINT16_MAX + 1 };
+
+/* What holds at one port for a name, or else for an address by its own rules. */
+static void judge_at(const struct aw_image *image, uint32_t profiles, const char *host,
+	const struct aw_address *address, int32_t port, int32_t *next,
+	struct aw_decision *ret)
+{
+	uint32_t windows = aw_windows_of(profiles);
+	struct aw_matches m;
+	struct query q = {image, &m, port, next};
+	struct aw_window w;
+
+	ret->verdict = AW_ALLOW;
+	ret->rule = AW_NO_RULE;
+	while (aw_window_next(image, &windows, &w)) {
+		aw_matches_reset(&m, &w);
+		if (host) {
+			look_up(&q, AW_NET_ANY, 0, "", 0);
+			look_up_host(&q, host);
+		} else if (address) {
+			look_up_bytes(&q, address);
+		}
+		judge(image, &w, AW_CONNECT, &m, ret);
+	}
+}
+
+/* The mildest that holds at any port. */
+static void judge_everywhere(const struct aw_image *image, uint32_t profiles,
+	const char *host, const struct aw_address *address, struct aw_decision *ret)
+{
+	struct aw_decision here;
+	int32_t port = 0, next;
+
+	judge_at(image, profiles, host, address, 0, NULL, ret);
+	for (; port < PORTS && ret->verdict != AW_ALLOW; port = next) {
+		next = PORTS;
+		judge_at(image, profiles, host, address, port, &next, &here);
+		if (here.verdict < ret->verdict || ret->rule == AW_NO_RULE)
+			*ret = here;
+	}
+}
+
+void aw_image_decide_name_in(const struct aw_image *image, uint32_t profiles,
+	const char *host, struct aw_decision *ret)
+{
+	judge_everywhere(image, profiles, host, NULL, ret);
+}
+
+bool aw_image_admits_address(const struct aw_image *image, uint32_t profiles,
+	const struct aw_address *address)
+{
+	struct aw_decision decision;
+
+	judge_everywhere(image, profiles, NULL, address, &decision);
+	return decision.verdict == AW_ALLOW;
+}
+
+/* What kinds of names a list of one stratum has. */
+static bool has_names(
+	const struct aw_image *image, unsigned stratum, enum aw_list list, bool any_too)
+{
+	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
+	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);
+	uint32_t i;
+
+	for (i = 0; i < image->parts[AW_PART_NETS].count; i++) {
+		const struct aw_image_entry *entry = &entries[nets[i].entry];
+
+		if (entry->stratum == stratum && entry->list == list &&
+			!entry->negated &&
+			(nets[i].kind == AW_NET_HOST || nets[i].kind == AW_NET_BELOW ||
+				(any_too && nets[i].kind == AW_NET_ANY)))
+			return true;
+	}
+	return false;
+}
+
+bool aw_image_admits_names(const struct aw_image *image, uint32_t profiles)
+{
+	uint32_t windows = aw_windows_of(profiles);
+	struct aw_window w;
+	unsigned s;
+
+	while (aw_window_next(image, &windows, &w))
+		for (s = w.first; s < w.end; s++)
+			if (image->strata[s].network != AW_DEFAULT_ALLOW &&
+				!has_names(image, s, AW_LIST_NET_ALLOW, true) &&
+				!has_names(image, s, AW_LIST_NET_ASK, true))
+				return false;
+	return true;
+}
+
+bool aw_image_judges_names(const struct aw_image *image)
+{
+	unsigned s;
+
+	for (s = 0; s < aw_strata_of(image); s++)
+		if (s != AW_STRATUM_PROTECTIONS &&
+			(image->strata[s].network != AW_DEFAULT_ALLOW ||
+				has_names(image, s, AW_LIST_NET_DENY, false) ||
+				has_names(image, s, AW_LIST_NET_ASK, false)))
+			return true;
+	return false;
 }
 
 bool aw_image_next_name(

@@ -18,6 +18,8 @@
 #include <time.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/net/hosts.h"
+#include "supervisor/net/learned.h"
 
 enum { NAMES_MAX = 16 }; /* of one address that are looked at */
 
@@ -44,6 +46,9 @@ struct aw_names {
 	struct timespec started; /* the look-ups that are wanted or under way */
 	unsigned rounds;	 /* of look-ups that have ended */
 	time_t last;		 /* when the latest round ended */
+	_Atomic bool served;	 /* by a name service; for good, and these are there */
+	struct aw_learned *learned; /* owned */
+	struct aw_hosts *hosts;	    /* owned */
 };
 
 static time_t now(void)
@@ -70,6 +75,8 @@ static void release(struct aw_names *names)
 		free(n->text);
 		free(n);
 	}
+	aw_learned_free(names->learned);
+	aw_hosts_free(names->hosts);
 	pthread_cond_destroy(&names->changed);
 	pthread_mutex_destroy(&names->lock);
 	free(names);
@@ -330,17 +337,27 @@ static bool is_worth_waiting(const struct aw_names *names)
 	return t.tv_sec - names->started.tv_sec < AW_NAMES_WAIT_MS / 1000;
 }
 
+static bool key_of(const struct aw_address *address, unsigned char ret[16])
+{
+	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	if (address->family != AF_INET && address->family != AF_INET6)
+		return false;
+	memcpy(ret, mapped, 12);
+	memcpy(address->family == AF_INET ? ret + 12 : ret, address->bytes,
+		address->family == AF_INET ? 4 : 16);
+	return true;
+}
+
 /* ret_more: do not wait, but say whether it would be any use; or NULL. */
 static size_t names_of(struct aw_names *names, const struct aw_address *address,
 	const char *ret[], size_t max, bool *ret_more)
 {
-	unsigned char bytes[16] = {[10] = 0xff, [11] = 0xff};
+	unsigned char bytes[16];
 	size_t count = 0;
 
-	if (address->family != AF_INET && address->family != AF_INET6)
+	if (!key_of(address, bytes))
 		return 0;
-	memcpy(address->family == AF_INET ? bytes + 12 : bytes, address->bytes,
-		address->family == AF_INET ? 4 : 16);
 	pthread_mutex_lock(&names->lock);
 	if (names->used) {
 		count = known(names, bytes, ret, max);
@@ -368,6 +385,78 @@ size_t aw_names_now(struct aw_names *names, const struct aw_address *address,
 	return names_of(names, address, ret, max, ret_more);
 }
 
+int aw_names_serve(struct aw_names *names, struct aw_error *err)
+{
+	if (names->served)
+		return 0;
+	names->learned = aw_learned_new();
+	names->hosts = aw_hosts_new("/etc/hosts");
+	if (!names->learned || !names->hosts)
+		return aw_fail(err, ENOMEM, "remembering the addresses of names");
+	names->served = true;
+	return 0;
+}
+
+bool aw_names_served(const struct aw_names *names)
+{
+	return names && names->served;
+}
+
+struct aw_hosts *aw_names_hosts(const struct aw_names *names)
+{
+	return names->hosts;
+}
+
+void aw_names_learn(struct aw_names *names, const char *name,
+	const struct aw_address *address, uint32_t ttl)
+{
+	unsigned char bytes[16];
+	time_t t = now();
+
+	if (!key_of(address, bytes))
+		return;
+	pthread_mutex_lock(&names->lock);
+	aw_learned_add(names->learned, bytes, name, t,
+		t + (ttl > AW_NAMES_KEEP_S ? ttl : AW_NAMES_KEEP_S));
+	pthread_mutex_unlock(&names->lock);
+}
+
+size_t aw_names_learned(struct aw_names *names, const struct aw_address *address,
+	char (*ret)[AW_DNS_NAME], size_t max)
+{
+	unsigned char bytes[16];
+	size_t count;
+
+	if (!key_of(address, bytes))
+		return 0;
+	pthread_mutex_lock(&names->lock);
+	count = aw_learned_find(names->learned, bytes, now(), ret, max);
+	pthread_mutex_unlock(&names->lock);
+	return count + aw_hosts_names(names->hosts, bytes, ret + count, max - count);
+}
+
+/* The mildest verdict of all its names; without one it stays as it is. */
+static void decide_served(struct aw_names *names, const struct aw_image *image,
+	uint32_t profiles, enum aw_action action, struct aw_address *address,
+	struct aw_decision *decision)
+{
+	static _Thread_local char found[NAMES_MAX][AW_DNS_NAME];
+	size_t count = aw_names_learned(names, address, found, NAMES_MAX);
+	const char *best = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		struct aw_decision by_name;
+
+		address->host = found[i];
+		aw_image_decide_address_in(image, profiles, action, address, &by_name);
+		if (!best || by_name.verdict < decision->verdict) {
+			best = found[i];
+			*decision = by_name;
+		}
+	}
+	address->host = best;
+}
+
 bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
 	uint32_t profiles, enum aw_action action, bool patient,
 	struct aw_address *address, struct aw_decision *decision)
@@ -377,8 +466,13 @@ bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
 	bool more = false;
 	size_t count;
 
-	if (!names || decision->verdict != AW_DENY || decision->rule != AW_NO_RULE ||
-		action == AW_BIND || address->host)
+	if (!names || action == AW_BIND || address->host)
+		return true;
+	if (names->served) {
+		decide_served(names, image, profiles, action, address, decision);
+		return true;
+	}
+	if (decision->verdict != AW_DENY || decision->rule != AW_NO_RULE)
 		return true;
 	count = patient ? aw_names_of(names, address, found, NAMES_MAX)
 			: aw_names_now(names, address, found, NAMES_MAX, &more);

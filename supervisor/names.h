@@ -2,10 +2,12 @@
 /*
  * names.h - which of the names that a policy allows has this address?
  *
- * A connection is made to an address, a rule may be about a name.  The literal names of
- * the allow rules are looked up here, by a thread of their own on the first question,
- * and again when they are old.  A name that cannot be looked up has no address;
- * wildcards are not looked up at all.
+ * A connection is made to an address, a rule may be about a name.  Where a name service
+ * of ours answers the session (net/name_service.h), an address has the names that it
+ * was the answer for, and those that /etc/hosts gives it.  Elsewhere the literal names
+ * of the allow rules are looked up here, by a thread of their own on the first
+ * question, and again when they are old.  A name that cannot be looked up has no
+ * address; wildcards are not looked up at all.
  *
  * All functions may be called by any thread at any time.
  */
@@ -16,8 +18,10 @@
 #include <stddef.h>
 
 #include "policy/error.h"
+#include "policy/dns.h"
 #include "policy/image.h"
 
+struct aw_hosts;
 struct aw_names;
 
 /* Nothing is looked up yet, and image is not referred to afterwards. */
@@ -54,10 +58,32 @@ size_t aw_names_now(struct aw_names *names, const struct aw_address *address,
 	const char *ret[], size_t max, bool *ret_more);
 
 /*
- * A denial that no rule stands behind, judged again with each name that the address
- * has. False: it may be otherwise after waiting, and patient is false; nothing is
- * changed. True: *decision and, when it is a name that allows it, address->host are the
- * last word.
+ * From now on a name service tells what there is to know, and nothing is looked up
+ * here.
+ */
+int aw_names_serve(struct aw_names *names, struct aw_error *err);
+bool aw_names_served(const struct aw_names *names);
+
+/* The service has given this address for a plain name, good for so many seconds. */
+void aw_names_learn(struct aw_names *names, const char *name,
+	const struct aw_address *address, uint32_t ttl);
+
+/* Where a name service runs: up to max names of an address, copied. */
+size_t aw_names_learned(struct aw_names *names, const struct aw_address *address,
+	char (*ret)[AW_DNS_NAME], size_t max);
+
+/* The host's own file of names; borrowed.  NULL where no name service runs. */
+struct aw_hosts *aw_names_hosts(const struct aw_names *names);
+
+/*
+ * Where a name service runs, an address is judged by each name that it has, and the
+ * mildest verdict counts; one without a name is judged as it is.  address->host is the
+ * name that counted, good until this thread's next call.
+ *
+ * Elsewhere: a denial that no rule stands behind, judged again with each name that the
+ * address has. False: it may be otherwise after waiting, and patient is false; nothing
+ * is changed. True: *decision and, when it is a name that allows it, address->host are
+ * the last word.
  */
 bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
 	uint32_t profiles, enum aw_action action, bool patient,

@@ -25,6 +25,7 @@
 #include "supervisor/kernel/notify.h"
 #include "supervisor/mcp.h"
 #include "supervisor/net/inner.h"
+#include "supervisor/net/name_service.h"
 #include "supervisor/net/traffic.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
@@ -65,6 +66,9 @@ static uint64_t now_ms(void)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
+
+static int answer_names(
+	struct service *s, const struct aw_policy *policy, struct aw_error *err);
 
 static void tell(struct service *s, int kind, int value, int fd)
 {
@@ -119,6 +123,9 @@ static int reload(struct service *s, char *text, size_t size)
 	}
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
 		aw_say("reload: %s", err.text); /* names that it adds are not known */
+	if (answer_names(s, &policy, &err) < 0)
+		aw_say("reload: %s",
+			err.text); /* so names that it denies are reached */
 	if (aw_traffic_reload(s->watch.traffic, &policy, &err) < 0)
 		aw_say("reload: %s", err.text); /* the old limits stay */
 	old = atomic_load(&s->watch.shared);
@@ -471,6 +478,23 @@ static int enter_network(struct service *s, struct aw_error *err)
 	return needed ? aw_while(err, "nothing was started") : 0;
 }
 
+/* Where names are judged, we answer for them; again after a reload that judges some. */
+static int answer_names(
+	struct service *s, const struct aw_policy *policy, struct aw_error *err)
+{
+	struct aw_name_service *dns = atomic_load(&s->watch.dns);
+
+	if (dns)
+		aw_name_service_reload(dns, policy);
+	if (dns || !s->watch.holds || !aw_name_service_is_needed(policy) ||
+		(s->watch.own_network && !s->watch.inner))
+		return 0;
+	if (aw_name_service_start(&s->watch, s->watch.inner, policy, &dns, err) < 0)
+		return -1;
+	atomic_store(&s->watch.dns, dns);
+	return 0;
+}
+
 static void say_offer(void *ctx, const char *sentence)
 {
 	struct service *s = ctx;
@@ -510,6 +534,8 @@ static int start(struct service *s, struct aw_error *err)
 			0)
 		return AW_RUN_FAILED;
 	aw_service_say_start(&s->watch, s->run, s->command);
+	if (answer_names(s, &s->run->policy, err) < 0)
+		return AW_RUN_FAILED;
 	if (launched.listener >= 0 &&
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
 		return AW_RUN_FAILED;
@@ -535,6 +561,7 @@ static void finish(struct service *s)
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
+	aw_name_service_stop(atomic_load(&s->watch.dns));
 	aw_offers_stop(&s->run->offers);
 	aw_traffic_free(s->watch.traffic);
 	aw_late_free(s->watch.unnamed);

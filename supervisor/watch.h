@@ -48,11 +48,12 @@ struct aw_watch {
 	struct aw_questions *questions; /* enforce; else NULL: nobody is asked */
 	struct aw_asker *asker;		/* the same */
 	struct aw_names *names;		/* of the allow rules; NULL without a policy */
-	struct aw_late *unnamed;	/* audit with the shim; else NULL */
-	struct aw_mcp *mcp;		/* which programs are MCP servers; or NULL */
-	struct aw_traffic *traffic;	/* to outside; enforce with hands, or NULL */
-	struct aw_inner *inner;		/* sockets of the wall's network; NULL: none */
-	int listener;			/* seccomp, -1 without */
+	struct aw_name_service *_Atomic dns; /* answers for names; NULL: nobody does */
+	struct aw_late *unnamed;	     /* audit with the shim; else NULL */
+	struct aw_mcp *mcp;	    /* which programs are MCP servers; or NULL */
+	struct aw_traffic *traffic; /* to outside; enforce with hands, or NULL */
+	struct aw_inner *inner;	    /* sockets of the wall's network; NULL: none */
+	int listener;		    /* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
 	_Atomic uint32_t receiving;  /* futex: 1 while a thread waits for a call */
 	_Atomic uint64_t *last_call; /* its number, for the keeper: front.c */

@@ -13,7 +13,7 @@ E2E        := $(E2E_LONG) $(filter-out $(E2E_LONG),$(sort $(wildcard tests/e2e/t
 E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh, \
 	approve ask bwrap calls complete edges env escapes explain fight firejail forward \
 	gate gitconfig held landlock layers learn limits limits_section log lookups musl \
-	outside plan policy_check policy_test presets profiles programs proxy relay run \
+	names outside plan policy_check policy_test presets profiles programs proxy relay run \
 	tools transparency trust tty unix_sockets)),$(E2E))
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
@@ -21,10 +21,10 @@ $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 $(UNIT): $(BUILD)/%: $(BUILD)/%.o $(TEST_LIB)
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson -lresolv
 $(FUZZ): $(T)/fuzz/replay_%: $(T)/fuzz/fuzz_%.o $(T)/fuzz/replay.o $(TEST_LIB)
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson -lresolv
 # fuzz-ring etc.: fuzz for FUZZ_SECONDS with libFuzzer
 FUZZ_SECONDS ?= 60
 SEEDS_load := tests/golden/errors examples

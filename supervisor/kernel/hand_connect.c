@@ -9,6 +9,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/hand_relay.h"
+#include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
 
@@ -76,6 +77,7 @@ static void connect_patiently(
 		waiting.data = swap;
 		waiting.drop = free;
 	}
+	aw_name_route_note(call, *fd, address);
 	memcpy(waiting.address, &address->any, address->len);
 	waiting.fd = aw_take_fd(fd);
 	waiting.second = aw_take_fd(&address->place.object);
@@ -92,8 +94,10 @@ static void connect_at_once(
 
 	if (!err)
 		err = aw_outside_make(&swap, address->route);
-	if (!err)
+	if (!err) {
+		aw_name_route_note(call, swap.fd >= 0 ? swap.fd : fd, address);
 		aw_relay_note(call, swap.fd >= 0 ? swap.fd : fd, address);
+	}
 	if (!err && connect_to(swap.fd >= 0 ? swap.fd : fd, address) < 0)
 		err = errno;
 	if (err == ECONNREFUSED && address->route == AW_ROUTE_EITHER)

@@ -19,6 +19,7 @@
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/hand_relay.h"
+#include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/option.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
@@ -181,11 +182,16 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 		is_own_server(address, &to)) /* unless a profile is against it */
 		aw_image_decide_address_in(image, profiles | AW_PROFILES_ALONE,
 			event->action, &to, &decision);
+	if (aw_name_route_is_cache(call, &to, &decision)) {
+		aw_hand_answer(call, -ENOENT);
+		call->silent = true;
+		return false;
+	}
 	if (!aw_route_decide(call, address, &to, &decision)) {
 		call->reply = AW_REPLY_LATER;
 		return false;
 	}
-	if (decision.verdict == AW_ALLOW && to.host)
+	if (to.host)
 		event->host = (struct aw_text){to.host, strlen(to.host)};
 	if (path.len && event->action != AW_BIND) { /* a denied file stays denied */
 		aw_image_decide_path_in(

@@ -14,6 +14,7 @@ enum aw_route {
 	AW_ROUTE_INSIDE,   /* over one of the wall's network */
 	AW_ROUTE_OUTSIDE,  /* over one of ours */
 	AW_ROUTE_EITHER,   /* as it is, and over one of ours when nobody is there */
+	AW_ROUTE_NAMES,	   /* over one of the name service's network */
 };
 
 /* An address, copied out of the target. */

@@ -65,7 +65,7 @@ bool aw_relay_is_outside(
 {
 	struct aw_address to;
 
-	if (!call->watch->traffic ||
+	if (!call->watch->traffic || address->route == AW_ROUTE_NAMES ||
 		(address->domain != AF_INET && address->domain != AF_INET6))
 		return false;
 	plain_address(&address->any, &to);

@@ -17,6 +17,7 @@
 #include "supervisor/kernel/hand_control.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/hand_relay.h"
+#include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/pidfd.h"
@@ -288,6 +289,8 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	err = m->name ? aw_outside_change(call, fd, m->address.route) : 0;
 	if (err)
 		return -err;
+	if (m->name)
+		aw_name_route_note(call, *fd, &m->address);
 	if (alone && flags & MSG_FASTOPEN && wait_for_room(call, fd, m, flags))
 		return 0;
 	err = send_now(call, *fd, m, flags, &result);

@@ -13,6 +13,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/net/inner.h"
+#include "supervisor/net/name_service.h"
 #include "supervisor/pidfd.h"
 
 struct aw_swap aw_outside_swap(const struct aw_notified *call, int old)
@@ -52,25 +53,36 @@ static bool is_fresh(int fd, int type, int protocol)
 	       getpeername(fd, (struct sockaddr *)&peer, &len) < 0;
 }
 
+/* The network that is not ours: the wall's, or that of name servers. */
+static struct aw_inner *network_of(const struct aw_watch *watch)
+{
+	struct aw_name_service *names = atomic_load(&watch->dns);
+
+	if (watch->inner || !names)
+		return watch->inner;
+	return aw_name_service_network(names);
+}
+
 int aw_outside_make(struct aw_swap *swap, enum aw_route route)
 {
-	struct aw_inner *inner = swap->watch->inner;
+	struct aw_inner *inner = network_of(swap->watch);
+	bool inside = route == AW_ROUTE_INSIDE || route == AW_ROUTE_NAMES;
 	int type, domain, protocol, fd;
 
 	if (!inner || route == AW_ROUTE_AS_IT_IS || route == AW_ROUTE_EITHER ||
-		aw_inner_has(inner, swap->old) == (route == AW_ROUTE_INSIDE))
+		aw_inner_has(inner, swap->old) == inside)
 		return 0;
 	type = number_of(swap->old, SOL_SOCKET, SO_TYPE);
 	domain = number_of(swap->old, SOL_SOCKET, SO_DOMAIN);
 	protocol = number_of(swap->old, SOL_SOCKET, SO_PROTOCOL);
 	if (!is_fresh(swap->old, type, protocol))
 		return 0;
-	if (route == AW_ROUTE_INSIDE)
+	if (inside)
 		fd = aw_inner_socket(inner, domain, type, protocol, NULL, 0);
 	else
 		fd = socket(domain, type | SOCK_CLOEXEC, protocol);
 	if (fd < 0)
-		return route == AW_ROUTE_INSIDE ? -fd : errno;
+		return inside ? -fd : errno;
 	aw_outside_copy_options(swap->old, fd);
 	fcntl(fd, F_SETFL, fcntl(swap->old, F_GETFL) & O_NONBLOCK);
 	swap->fd = fd;

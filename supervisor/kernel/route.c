@@ -7,7 +7,9 @@
 
 #include "policy/profile.h"
 #include "policy/region.h"
+#include "supervisor/kernel/name_route.h"
 #include "supervisor/net/listens.h"
+#include "supervisor/net/name_service.h"
 
 static bool is_inside_ipv4(const unsigned char *bytes)
 {
@@ -90,12 +92,33 @@ enum aw_route aw_route_of_name(struct aw_notified *call, const struct aw_address
 		       : AW_ROUTE_AS_IT_IS;
 }
 
+/*
+ * A datagram socket is bound to any port that is free by sending alone; who does that
+ * in two steps, as musl does before it asks for a name, gets no more.
+ */
+static void admit_any_port(const struct aw_notified *call,
+	const struct aw_hand_address *address, const struct aw_address *to,
+	struct aw_decision *decision)
+{
+	static const unsigned char none[16];
+
+	if (call->event.action == AW_BIND && decision->verdict == AW_DENY &&
+		decision->rule == AW_NO_RULE && address->protocol == IPPROTO_UDP &&
+		(to->family == AF_INET || to->family == AF_INET6) && !to->port &&
+		memcmp(to->bytes, none, sizeof(none)) == 0)
+		decision->verdict = AW_ALLOW;
+}
+
 bool aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 	struct aw_address *to, struct aw_decision *decision)
 {
+	struct aw_name_service *names = atomic_load(&call->watch->dns);
 	bool apart = call->watch->inner &&
 		     (address->domain == AF_INET || address->domain == AF_INET6);
 
+	admit_any_port(call, address, to, decision);
+	if (aw_name_route_decide(call, address, to, decision))
+		return true;
 	if (apart && aw_route_is_inside(to)) {
 		decide_inside(call, address, to, decision);
 		return true;
@@ -107,5 +130,7 @@ bool aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 	if (apart && (to->family == AF_INET || to->family == AF_INET6))
 		address->route = call->event.action == AW_BIND ? AW_ROUTE_INSIDE
 							       : AW_ROUTE_OUTSIDE;
+	else if (names && aw_name_service_network(names))
+		address->route = AW_ROUTE_OUTSIDE; /* it may have asked for names */
 	return true;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "supervisor/net/private.h"
+#include "policy/private.h"
 #include "supervisor/net/proxy_conn.h"
 
 static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -44,11 +44,12 @@ static struct aw_address with_name(
 /* May a name that anybody can have made lead there? */
 static bool is_rebound(const struct aw_conn *conn, const unsigned char bytes[16])
 {
+	const struct aw_variable_names *names = &conn->server->network->private_names;
 	struct aw_address bare = aw_conn_address(conn, bytes);
 	struct aw_decision decision;
 
-	if (!aw_address_is_private(bytes) ||
-		!aw_name_is_public(conn->to.host, conn->server->network))
+	if (!aw_private_kind(&bare) ||
+		!aw_private_is_public(conn->to.host, names->items, names->count))
 		return false;
 	decide(conn, &bare, &decision);
 	return decision.verdict != AW_ALLOW;

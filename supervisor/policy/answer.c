@@ -95,7 +95,7 @@ void aw_answer_print(const struct aw_answer *a)
 	putchar('\n');
 	if (a->word.unknown)
 		printf("      \"%s\" %s:%u covers the name, but names with a wildcard "
-		       "are not looked up\n",
+		       "are not looked up by the engine preload\n",
 			a->word.wildcard.text, a->word.wildcard.file,
 			a->word.wildcard.line);
 	if (denied && !a->standing->holding.facts.enforce)

@@ -62,6 +62,15 @@ static bool own_rule(const struct aw_standing *standing,
 	       is_own(standing, ret->file);
 }
 
+/* Does nobody answer for names?  Engine preload, as the policy or a flag names it. */
+static bool knows_literal_names(const struct aw_standing *standing)
+{
+	const char *engine =
+		standing->engine ? standing->engine : standing->policy.engine;
+
+	return engine && strcmp(engine, "preload") == 0;
+}
+
 static void check_rule(const struct aw_standing *standing,
 	const struct aw_entry_place *place, struct aw_findings *findings)
 {
@@ -77,15 +86,15 @@ static void check_rule(const struct aw_standing *standing,
 			"\"%s\" is advice: a copy of the program, or the same said "
 			"with other arguments, gets past it",
 			rule.text);
-	if (about.section == AW_RULE_NETWORK && about.strictest <= AW_ASK &&
-		strcmp(about.list, "listen") != 0 &&
+	if (knows_literal_names(standing) && about.section == AW_RULE_NETWORK &&
+		about.strictest <= AW_ASK && strcmp(about.list, "listen") != 0 &&
 		strcmp(aw_image_default(image, about.of, AW_RULE_NETWORK), "deny") ==
 			0 &&
 		aw_image_rule_below(image, place->rule))
 		aw_findings_add(findings, AW_FOUND_WARNING, "wildcard-host", rule.file,
 			place->line, place->column,
 			"\"%s\" admits no address: names with a wildcard cannot be "
-			"looked up; name each host",
+			"looked up by the engine preload; name each host",
 			rule.text);
 }
 

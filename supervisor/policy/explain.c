@@ -2,6 +2,7 @@
 /* explain.c - agentwatch policy explain. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "policy/profile.h"
 #include "supervisor/cleanup.h"
@@ -95,7 +96,8 @@ static int answer(const struct explained *x, unsigned question, const char *aske
 	bool *denied, struct aw_error *err)
 {
 	const struct aw_strength_facts *facts = &x->standing.holding.facts;
-	const struct aw_asking how = {.home = x->standing.layers.variables.home};
+	const struct aw_asking how = {.home = x->standing.layers.variables.home,
+		.literal = strcmp(x->standing.engine, "preload") == 0};
 	AW_FREE struct aw_subject *subject = malloc(sizeof(*subject));
 	struct aw_answer a = {.standing = &x->standing,
 		.words = &x->words,

@@ -151,7 +151,10 @@ static bool has_object(const struct look *l)
 	return false;
 }
 
-/* A name with a wildcard admits no address, so a name that it covers is needed. */
+/*
+ * In the engine preload a name with a wildcard admits no address, so a name that it
+ * covers is needed.
+ */
 static bool is_needed(const struct look *l, uint32_t other)
 {
 	return l->about.strictest <= AW_ASK && aw_image_rule_below(l->image, other) &&

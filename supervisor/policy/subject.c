@@ -226,6 +226,7 @@ int aw_subject_read(enum aw_action action, const char *asked,
 	memset(ret, 0, sizeof(*ret));
 	ret->action = action;
 	ret->asked = asked;
+	ret->literal = how->literal;
 	switch (action) {
 	case AW_EXEC:
 		return read_program(asked, how, ret, err);
@@ -244,7 +245,7 @@ bool aw_subject_is_unknown(const struct aw_subject *subject,
 	struct aw_rule_about about;
 	struct aw_decision decision;
 
-	if (!subject->host[0] || subject->action != AW_CONNECT)
+	if (!subject->literal || !subject->host[0] || subject->action != AW_CONNECT)
 		return false;
 	aw_image_decide_address(image, subject->action, &subject->address, &decision);
 	return aw_image_rule_about(image, decision.rule, &about) &&

@@ -21,11 +21,13 @@ struct aw_subject {
 	size_t argc;
 	struct aw_address address; /* network */
 	char host[256];		   /* "" without a name */
+	bool literal;		   /* names with a wildcard are not looked up */
 };
 
 struct aw_asking {
 	const char *home;      /* what "~" stands for, or NULL */
 	bool missing_programs; /* a program that is not there would be in /usr/bin */
+	bool literal; /* nobody answers for names in the session: engine preload */
 };
 
 /*
@@ -39,8 +41,8 @@ int aw_subject_read(enum aw_action action, const char *asked,
 	const struct aw_asking *how, struct aw_subject *ret, struct aw_error *err);
 
 /*
- * True, with the rule, when a name is admitted by one with a wildcard alone.  Such
- * names are not looked up in a session, so none of their addresses is known there.
+ * True, with the rule, when a name is admitted by one with a wildcard alone, and such
+ * names are not looked up in the session, so that none of their addresses is known.
  */
 bool aw_subject_is_unknown(const struct aw_subject *subject,
 	const struct aw_image *image, struct aw_rule *ret);

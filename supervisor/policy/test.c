@@ -128,7 +128,7 @@ static void print_failure(const struct aw_expectation *e,
 	print_reason(word);
 	if (word->unknown)
 		printf("# \"%s\" %s:%u covers the name, but names with a wildcard are "
-		       "not looked up\n",
+		       "not looked up by the engine preload\n",
 			word->wildcard.text, word->wildcard.file, word->wildcard.line);
 }
 
@@ -151,6 +151,8 @@ static int test_one(
 	if (!subject)
 		return aw_fail(err, ENOMEM, "out of memory");
 	how.home = v->standing.layers.variables.home;
+	how.literal = v->standing.policy.engine &&
+		      strcmp(v->standing.policy.engine, "preload") == 0;
 	if (aw_subject_read(e->action, e->asked, &how, subject, err) < 0)
 		return aw_while(err, "%s:%u", e->file, e->line);
 	aw_words_decide(&v->standing, subject, &word);

@@ -158,6 +158,30 @@ def sustained(bench, _row, way):
     return found
 
 
+def lookup(bench, row, way):
+    """Seconds that one look-up takes, asking a name server that the bench has in namespaces of its own."""
+    loop = bench.compiled("lookup_loop")
+    with open(bench.path("names.yaml"), "w") as file:
+        json.dump({"version": 1, "mode": "enforce", "network": {"default": "deny", "allow": ["*.example"]}}, file)
+    with open(bench.path("resolv.conf"), "w") as file:
+        file.write("nameserver 192.0.2.53\n")
+    how = [bench.path("names.yaml") if option == "RULES" else option for option in way.how]
+    command = [loop, "2000", *(["fresh"] if row.name.endswith("fresh") else [])]
+    script = """ip link set lo up && ip address add 192.0.2.53/32 dev lo && mount --bind "$1" /etc/resolv.conf || exit
+        "$2" serve 192.0.2.53 & sleep 0.1; shift 2; "$@"; kill $!"""
+    found = []
+    for number in range(max(3, round(bench.pairs * row.weight)) + 1):
+        took = {}
+        for which in ("bare", "watched") if number % 2 else ("watched", "bare"):
+            words = bench.watch(how, command) if which == "watched" else command
+            out = subprocess.check_output(["unshare", "-mn" if os.geteuid() == 0 else "-rmn", "bash", "-c", script, "bash",
+                                           bench.path("resolv.conf"), loop, *words])
+            took[which] = float(out) / 1e6
+        if number:
+            found.append((took["bare"], took["watched"]))
+    return found
+
+
 def children(pid):
     found = []
     for task in os.listdir(f"/proc/{pid}/task"):
@@ -194,7 +218,7 @@ def measure(bench, row, way):
         return
     if isinstance(row.what, str):
         pairs = globals()[row.what](bench, row, way)
-        if row.what == "sustained":
+        if row.what in ("sustained", "lookup"):
             unit, name = 1e6, "us"
     else:
         job = row.what(bench)
@@ -206,6 +230,8 @@ def measure(bench, row, way):
     over = way.budget is not None and ratio > way.budget * max(1.0, noise)
     remark = "OVER" if over else ""
     extra = None
+    if row.what == "lookup":
+        remark = f"{1 / watched:,.0f} a second; bare {1 / bare:,.0f}"
     if row.calls:
         extra = statistics.median(w - b for b, w in pairs) / row.calls * 1e6
         remark = (f"+{extra / 1000:.1f} ms (abs: {row.extra / 1000:g})" if row.extra >= 1000

@@ -52,5 +52,7 @@ ROWS = [
     Row("wall-open", "gated read, path proven (abs)", work.open_burst, rules(None, "bwrap", "landlock"), 1, 100000, 3),
     Row("wall-tar", "tar x of 4,000 files on tmpfs", work.untar, walls(5)),
     Row("wall-checkout", "git checkout of 5,000 files on disk", work.checkout, walls(1.6)),
+    Row("lookup", "looking a name up, kept", "lookup", rules(None, "bwrap", "exec")),
+    Row("lookup-fresh", "looking names up, each another", "lookup", rules(None, "bwrap", "exec")),
     Row("wall-connect", "connect on loopback (abs)", work.connect, rules(None, "exec", "landlock"), 1, 2000, 60),
 ]

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "supervisor/net/private.h"
+#include "policy/private.h"
 #include "tests/unit/tap.h"
 
 static void ranges_end_where_they_should(void)
@@ -63,14 +63,33 @@ static void ranges_end_where_they_should(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		unsigned char bytes[16] = {[10] = 0xff, [11] = 0xff};
+		bool six = strchr(cases[i].address, ':') != NULL;
+		struct aw_address address = {.family = six ? AF_INET6 : AF_INET};
 
-		if (strchr(cases[i].address, ':'))
-			inet_pton(AF_INET6, cases[i].address, bytes);
-		else
-			inet_pton(AF_INET, cases[i].address, bytes + 12);
-		ok(aw_address_is_private(bytes) == cases[i].is_private, "%s is %s",
+		inet_pton(address.family, cases[i].address, address.bytes);
+		ok(!aw_private_kind(&address) == !cases[i].is_private, "%s is %s",
 			cases[i].address, cases[i].is_private ? "private" : "public");
+	}
+}
+
+static void an_address_has_a_kind(void)
+{
+	static const struct {
+		const char *address, *kind;
+	} cases[] = {{"127.0.0.1", "loopback"}, {"0.0.0.0", "unspecified"},
+		{"10.1.2.3", "private"}, {"169.254.169.254", "link-local"},
+		{"::ffff:10.1.2.3", "private"}, {"fd00::1", "private"},
+		{"2002:7f00:1::", "loopback"}, {"ff02::1", "multicast"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		bool six = strchr(cases[i].address, ':') != NULL;
+		struct aw_address address = {.family = six ? AF_INET6 : AF_INET};
+		const char *kind;
+
+		inet_pton(address.family, cases[i].address, address.bytes);
+		kind = aw_private_kind(&address);
+		ok(kind && strcmp(kind, cases[i].kind) == 0, "%s is %s",
+			cases[i].address, cases[i].kind);
 	}
 }
 
@@ -96,11 +115,10 @@ static void names_are_public_or_not(void)
 		{"x.my.name", true},
 	};
 	char *patterns[] = {(char *)"*.dev.example", (char *)"my.name"};
-	const struct aw_network network = {
-		.private_names = {.items = patterns, .count = 2}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		ok(aw_name_is_public(cases[i].name, &network) == cases[i].is_public,
+		ok(aw_private_is_public(cases[i].name, patterns, 2) ==
+				cases[i].is_public,
 			"%s is %s", cases[i].name,
 			cases[i].is_public ? "public" : "not");
 }
@@ -108,6 +126,7 @@ static void names_are_public_or_not(void)
 int main(void)
 {
 	ranges_end_where_they_should();
+	an_address_has_a_kind();
 	names_are_public_or_not();
 	return done();
 }

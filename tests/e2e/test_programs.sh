@@ -6,6 +6,7 @@
 # the allowed name and with the denied one.  AW_FULL=1: more of them, and behind every wall; as an ordinary user: fewer.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/lab.sh"
+unset AGENTWATCH_RUNNER # the policies name the walls
 need_agentwatch
 have jq || skip_all 'no jq'
 clients=$root/tests/e2e/lab/clients
@@ -138,6 +139,8 @@ for wall in "${walls[@]}"; do
 	policy "$wall"
 	"$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log none -- true 2>/dev/null ||
 		{ skip "behind $wall" 'it does not work here'; continue; }
+	inside=$("$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log none -- readlink /proc/self/ns/net)
+	[ $wall != bwrap ] || ok "$wall: the network is another one" test "$inside" != "$(readlink /proc/self/ns/net)" -a -n "$inside"
 	rm -f "$log"
 	for host in allowed denied; do
 		mkdir -p "$tmp/work/$wall-$host"

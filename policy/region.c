@@ -221,6 +221,14 @@ enum aw_reach aw_image_network(const struct aw_image *image)
 	return reach;
 }
 
+bool aw_image_network_closed(const struct aw_image *image)
+{
+	for (unsigned s = 0; s < AW_STRATA; s++)
+		if (image->strata[s].network != AW_DEFAULT_ALLOW)
+			return true;
+	return false;
+}
+
 bool aw_image_network_open(const struct aw_image *image, uint32_t profiles)
 {
 	uint32_t windows = aw_windows_of(profiles);

@@ -150,6 +150,14 @@ void *aw_find(const char *name)
 	return find(name, NULL);
 }
 
+void *aw_find_in_libc(const char *name)
+{
+	const struct link_map *libc = NULL;
+
+	find("__libc_start_main", &libc);
+	return libc ? look_in(libc, name) : NULL;
+}
+
 _Atomic(void *) aw_reals[AW_CALL_COUNT];
 _Atomic unsigned char aw_owners[AW_CALL_COUNT];
 

@@ -42,4 +42,10 @@ static inline bool aw_real_is_libc(enum aw_call call)
 /* The next definition of any name, uncached. */
 void *aw_find(const char *name);
 
+/*
+ * The C library's own function, whatever stands in front of it: for what we call
+ * ourselves, which must not come back to us by way of another library.
+ */
+void *aw_find_in_libc(const char *name);
+
 #endif

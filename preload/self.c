@@ -26,7 +26,9 @@ const struct aw_page *_Atomic aw_session_page;
 static struct aw_ring *_Atomic inherited_ring;
 
 extern int *__errno_location(void) __attribute__((weak));
-extern int clock_gettime(clockid_t, struct timespec *) __attribute__((weak));
+
+typedef int clock_function(clockid_t, struct timespec *);
+static _Atomic(clock_function *) libc_clock;
 
 __thread int aw_vfork_count __attribute__((tls_model("initial-exec"), used));
 
@@ -51,14 +53,24 @@ long aw_answer(long kernel)
 	return -1;
 }
 
+/* Only asks the kernel; for before and without a C library's. */
+static int raw_clock(clockid_t clock, struct timespec *ts)
+{
+	return (int)aw_raw(__NR_clock_gettime, clock, ts);
+}
+
+/* Libraries that put another clock in front take locks there, and open files. */
 uint64_t aw_now(void)
 {
+	clock_function *clock = atomic_load_explicit(&libc_clock, memory_order_acquire);
 	struct timespec ts;
 
-	if (clock_gettime)
-		clock_gettime(CLOCK_REALTIME, &ts);
-	else
-		aw_raw(__NR_clock_gettime, CLOCK_REALTIME, &ts);
+	if (__builtin_expect(!clock, 0)) {
+		clock = (clock_function *)aw_find_in_libc("clock_gettime");
+		clock = clock ? clock : raw_clock;
+		atomic_store_explicit(&libc_clock, clock, memory_order_release);
+	}
+	clock(CLOCK_REALTIME, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 

@@ -40,9 +40,8 @@ int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
 		return 0;
 	if (!walled) { /* root could set up the network so that addresses lead elsewhere
 			*/
-		ret->drop_network_admin =
-			notified && geteuid() == 0 &&
-			aw_image_network(policy->image) != AW_REACH_ALL;
+		ret->drop_network_admin = notified && geteuid() == 0 &&
+					  aw_image_network_closed(policy->image);
 		return 0;
 	}
 	/* a second layer inside mounts, the only one without */

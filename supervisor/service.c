@@ -426,7 +426,8 @@ static int set_up_loop(struct service *s, struct aw_error *err)
 	sigset_t set;
 
 	sigfillset(&set);
-	sigdelset(&set, SIGUSR2); /* ends the notification threads' waiting */
+	if (s->run->engine != AW_PRELOAD)
+		sigdelset(&set, SIGUSR2); /* ends the notification threads' waiting */
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);

@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -184,15 +186,38 @@ void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 	event->source = by_shim ? AW_FROM_SHIM : AW_FROM_KERNEL;
 }
 
+/* Kept free for what each call needs for a moment: a look into /proc, an open. */
+static bool is_to_spare(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	       (rlim_t)fd + AW_FILES_SPARED < limit.rlim_cur;
+}
+
+/* No descriptor for it: its end has to be looked for. */
+static void mind(struct aw_watch *watch)
+{
+	if (!atomic_exchange(&watch->minds, true))
+		aw_watch_warn(watch, NULL, "limits",
+			"hardly any descriptor is left to the supervisor; ends of "
+			"processes are noticed up to a second late, and without their "
+			"status");
+}
+
 void aw_watch_born(void *ctx, const struct aw_who *who, int pidfd)
 {
 	struct aw_watch *watch = ctx;
 	struct epoll_event event = {.events = EPOLLIN};
 
-	if (pidfd < 0) { /* gone already, or no descriptor left: found by its parent's
-			    wait */
-		if (errno == ESRCH)
-			aw_processes_exited(watch->tree, who->pid, -1);
+	if (pidfd < 0 && errno == ESRCH) { /* gone already */
+		aw_processes_exited(watch->tree, who->pid, -1);
+		return;
+	}
+	if (pidfd < 0 || !is_to_spare(pidfd)) {
+		if (pidfd >= 0)
+			close(pidfd);
+		mind(watch);
 		return;
 	}
 	event.data.u64 = (uint64_t)(uint32_t)who->pid << 32 | (uint32_t)pidfd;
@@ -200,11 +225,31 @@ void aw_watch_born(void *ctx, const struct aw_who *who, int pidfd)
 		close(pidfd);
 }
 
+/* Once a second, and only after descriptors were short. */
+static void look_for_ends(struct aw_watch *watch)
+{
+	enum { MOST = 1 << 16 };
+	time_t now = (time_t)(aw_watch_now() / 1000000000);
+	pid_t *pids;
+	size_t count;
+
+	if (!atomic_load(&watch->minds) || now == watch->minded ||
+		!(pids = calloc(MOST, sizeof(*pids))))
+		return;
+	watch->minded = now;
+	count = aw_processes_alive(watch->tree, pids, MOST);
+	for (size_t i = 0; i < count; i++)
+		if (kill(pids[i], 0) < 0 && errno == ESRCH)
+			aw_processes_exited(watch->tree, pids[i], -1);
+	free(pids);
+}
+
 void aw_watch_ends(struct aw_watch *watch)
 {
 	struct epoll_event events[64];
 	int n;
 
+	look_for_ends(watch);
 	do {
 		n = epoll_wait(watch->pidfds, events, 64, 0);
 		for (int i = 0; i < n; i++) {
@@ -253,6 +298,11 @@ bool aw_watch_stock(struct aw_watch *watch)
 
 	while (wants_spare(watch) &&
 		aw_ring_create(AW_RING_SMALL, 0, &fresh.ring, &fresh.fd, NULL) == 0) {
+		if (!is_to_spare(fresh.fd)) {
+			aw_ring_unmap(fresh.ring, AW_RING_SMALL);
+			close(fresh.fd);
+			break;
+		}
 		pthread_mutex_lock(&watch->spare_lock);
 		watch->spare[watch->spares++] = fresh; /* nobody else adds any */
 		pthread_mutex_unlock(&watch->spare_lock);

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "policy/image.h"
 #include "supervisor/ask/asker.h"
@@ -22,6 +23,9 @@
 #include "supervisor/shared.h"
 #include "supervisor/strength.h"
 #include "supervisor/processes.h"
+
+/* Descriptors that are not used for anything that stays. */
+enum { AW_FILES_SPARED = 32 };
 
 enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
 
@@ -55,6 +59,8 @@ struct aw_watch {
 	struct aw_inner *inner;	    /* sockets of the wall's network; NULL: none */
 	int listener;		    /* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
+	_Atomic bool minds;	     /* some process has none: its end is looked for */
+	time_t minded;		     /* when that was done last */
 	_Atomic uint32_t receiving;  /* futex: 1 while a thread waits for a call */
 	_Atomic uint64_t *last_call; /* its number, for the keeper: front.c */
 

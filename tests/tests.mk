@@ -47,6 +47,7 @@ docs/ESCAPES.md: all ## write the page of escape attempts anew, from a run of th
 	AW_TEST_BUILD=$(abspath $(T)) AGENTWATCH=$(PROG) tests/escapes/run --table \
 		--users root,awtest --builds glibc --runners exec,landlock,bwrap >$@.new && mv $@.new $@
 
+.PHONY: soak soak-threads soak-sanitized
 .PHONY: check unit unit-threads unit-all fuzz-replay bench ci quickstart aarch64
 check: all $(UNIT) $(FUZZ) $(T)/calls_page ## build and run every test that can run here
 	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_TEST_TIMEOUT=$${AW_TEST_TIMEOUT:-1200} \
@@ -64,6 +65,17 @@ fuzz-%: $(T)/fuzz/fuzz_% ## (fuzz-ring, fuzz-load, ...) fuzz for FUZZ_SECONDS
 	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(T)/fuzz/found/$* tests/fuzz/corpus/$* $(SEEDS_$*)
 bench: all ## what watching costs, as ratios to the bare command
 	@/usr/bin/python3 tests/bench/bench.py $(ROWS)
+# a sanitized supervisor in a folder of its own; shim and agentwatch-enter are never sanitized
+SOAK = AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) SOAK_FIGURES=$(abspath $(T))/soak.figures \
+	tests/run.sh -t $$(($${SOAK_SECONDS:-120} + 300)) tests/soak/soak.sh; rc=$$?; cat $(T)/soak.figures; exit $$rc
+soak: all ## saturate a supervisor for SOAK_SECONDS (120) and account for every event
+	@mkdir -p $(T); rm -f $(T)/soak.figures
+	@$(SOAK)
+soak-threads: ## the same under the thread sanitizer, for SOAK_SECONDS (20)
+	@$(MAKE) --no-print-directory SAN=thread BUILD=$(BUILD)/tsan-load soak-sanitized
+soak-sanitized: all
+	@mkdir -p $(T); rm -f $(T)/soak.figures
+	@export SOAK_SANITIZED=1 SOAK_SECONDS=$${SOAK_SECONDS:-20}; $(SOAK)
 quickstart: ## install what is missing, build, and watch something real
 	@.ci/deps $(BUILD_NEEDS) git
 	@$(MAKE) --no-print-directory all
@@ -75,3 +87,17 @@ ARM := $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc BUILD=$(BUILD)/aarc
 aarch64: ## compile for aarch64: the shim, agentwatch-enter and all objects
 	@$(ARM) $(BUILD)/aarch64/libagentwatch.so $(BUILD)/aarch64/agentwatch-enter \
 		$(patsubst %.c,$(BUILD)/aarch64/%.o,$(PROG_SRC))
+# --- what takes long, or looks at everything ---
+MODEL := tests/model/model.sh
+FAULTS_BIN := $(T)/faults/work $(T)/faults/killpoint
+$(FAULTS_BIN): $(T)/faults/%: tests/faults/%.c
+	@mkdir -p $(@D); echo "  LINK $@"
+	$(Q)$(CC) $(BASE) -O2 -o $@ $<
+FAULTS = AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) /usr/bin/python3 tests/faults/faults.py
+.PHONY: model faults docs/FAULTS.md
+model: ## ring and locking in every order that their steps can come in
+	@tests/run.sh $(MODEL)
+faults: all $(FAULTS_BIN) ## everything that can go wrong, alone, in pairs, and at many system calls
+	$(FAULTS) --pairs $${FAULTS_PAIRS:-3} --points $${FAULTS_POINTS:-17}
+docs/FAULTS.md: all $(FAULTS_BIN) ## write the page of faults anew, from a run of them
+	$(FAULTS) --pairs $${FAULTS_PAIRS:-3} --points $${FAULTS_POINTS:-17} --page $@.new && mv $@.new $@

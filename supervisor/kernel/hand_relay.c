@@ -71,8 +71,11 @@ bool aw_relay_is_outside(
 	plain_address(&address->any, &to);
 	if (to.family != AF_INET && to.family != AF_INET6)
 		return false;
-	return call->watch->inner ? address->route == AW_ROUTE_OUTSIDE
-				  : !is_loopback(&to);
+	if (call->watch->inner)
+		return address->route == AW_ROUTE_OUTSIDE;
+	return (address->route == AW_ROUTE_AS_IT_IS ||
+		       address->route == AW_ROUTE_OUTSIDE) &&
+	       !is_loopback(&to);
 }
 
 /* --- may it begin? --- */
@@ -185,14 +188,15 @@ static int on_begin(void *ctx, int err)
 }
 
 /* A socket like the target's, for the way to the server. */
-static int make_outside(int client, int domain, struct crossing *c)
+static int make_outside(
+	struct aw_inner *inner, int client, int domain, struct crossing *c)
 {
 	static const int off = 0;
 
 	c->outside = socket(domain, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
 	if (c->outside < 0)
 		return errno;
-	aw_outside_copy_options(client, c->outside);
+	aw_outside_copy_options(inner, client, c->outside);
 	/* the first bytes cannot go along: they are not there yet */
 	setsockopt(c->outside, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &off, sizeof(off));
 	setsockopt(client, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &off, sizeof(off));
@@ -335,10 +339,11 @@ bool aw_relay_connect(
 	if (!aw_relay_wants(call, address) || !is_fresh_tcp(*fd))
 		return false;
 	c = crossing_create(call, address);
-	err = c ? make_outside(*fd, address->domain, c) : ENOMEM;
-	/* it may have been outside before */
-	if (!err && call->watch->inner)
-		err = aw_outside_change(call, fd, AW_ROUTE_INSIDE);
+	err = c ? make_outside(call->watch->inner, *fd, address->domain, c) : ENOMEM;
+	/* it may have been elsewhere before */
+	if (!err)
+		err = aw_outside_change(call, fd,
+			call->watch->inner ? AW_ROUTE_INSIDE : AW_ROUTE_OUTSIDE);
 	if (err) {
 		if (c)
 			crossing_free(c);

@@ -83,7 +83,7 @@ int aw_outside_make(struct aw_swap *swap, enum aw_route route)
 		fd = socket(domain, type | SOCK_CLOEXEC, protocol);
 	if (fd < 0)
 		return inside ? -fd : errno;
-	aw_outside_copy_options(swap->old, fd);
+	aw_outside_copy_options(inner, swap->old, fd);
 	fcntl(fd, F_SETFL, fcntl(swap->old, F_GETFL) & O_NONBLOCK);
 	swap->fd = fd;
 	return 0;

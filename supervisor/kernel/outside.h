@@ -51,8 +51,9 @@ bool aw_outside_has_port(int fd);
 
 /* The pieces of these. */
 
-/* outside_options.c: what getsockopt(2) tells of one socket, set on another. */
-void aw_outside_copy_options(int from, int to);
+/* outside_options.c: what getsockopt(2) tells of one socket, set on another.  inner may
+ * be NULL. */
+void aw_outside_copy_options(struct aw_inner *inner, int from, int to);
 
 /*
  * outside_epoll.c: where epoll (a descriptor of ours for that of process tid's number)

@@ -178,13 +178,14 @@ void aw_outside_watch_instead(pid_t tid, int number, int epoll, int old, int fd)
 		return;
 	for (line = strtok_r(text, "\n", &rest); line;
 		line = strtok_r(NULL, "\n", &rest)) {
-		struct wish wish;
 		unsigned long ino;
+		unsigned under, events;
+		uint64_t data;
 
-		if (sscanf(line, "tfd: %d events: %x data: %" SCNx64 " pos:%*d ino:%lx",
-			    &wish.number, &wish.event.events, &wish.event.data.u64,
-			    &ino) == 4 &&
-			ino == st.st_ino)
-			ask(&wish, files);
+		if (sscanf(line, "tfd: %u events: %x data: %" SCNx64 " pos:%*d ino:%lx",
+			    &under, &events, &data, &ino) != 4 ||
+			ino != st.st_ino)
+			continue;
+		ask(&(struct wish){(int)under, {events, {.u64 = data}}}, files);
 	}
 }

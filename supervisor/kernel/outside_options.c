@@ -3,11 +3,15 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <netinet/udp.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "supervisor/cleanup.h"
 #include "supervisor/kernel/outside.h"
+#include "supervisor/net/inner.h"
 
 #ifndef SO_BUF_LOCK
 #define SO_BUF_LOCK 72 /* Linux 5.15 */
@@ -119,6 +123,27 @@ static const struct {
 	{IPPROTO_UDP, UDP_NO_CHECK6_RX, 0},
 };
 
+enum { COUNT = sizeof(options) / sizeof(options[0]), VALUE_MAX = 64 };
+
+struct value {
+	socklen_t len; /* 0: it is not told */
+	unsigned char bytes[VALUE_MAX];
+};
+
+/*
+ * Sockets that nobody has set up yet.  What is usual differs between namespaces, whose
+ * administrators choose: so what a program left alone is left alone.
+ */
+struct kind {
+	bool inside;
+	int domain, type, protocol;
+	struct value usual[COUNT];
+	struct kind *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kind *kinds; /* until the end; there are few */
+
 static int number_of(int fd, int option)
 {
 	socklen_t len = sizeof(int);
@@ -128,48 +153,89 @@ static int number_of(int fd, int option)
 }
 
 /* Does a socket of this kind know options of the level? */
-static bool knows(int level, int domain, int protocol)
+static bool knows(const struct kind *kind, int level)
 {
 	switch (level) {
 	case SOL_SOCKET:
 		return true;
 	case IPPROTO_IP:
-		return domain == AF_INET || domain == AF_INET6;
+		return kind->domain == AF_INET || kind->domain == AF_INET6;
 	case IPPROTO_IPV6:
-		return domain == AF_INET6;
+		return kind->domain == AF_INET6;
 	default:
-		return level == protocol;
+		return level == kind->protocol;
 	}
 }
 
-/* What is as it is by itself stays so: some options mean more once they are set. */
-static void copy(int from, int to, int level, int name, int how)
+static void read_option(int fd, size_t i, struct value *ret)
 {
-	unsigned char value[64], usual[64];
-	socklen_t len = sizeof(value), usual_len = sizeof(usual);
+	ret->len = sizeof(ret->bytes);
+	if (getsockopt(fd, options[i].level, options[i].name, ret->bytes, &ret->len) <
+		0)
+		ret->len = 0;
+}
 
-	if (getsockopt(from, level, name, value, &len) < 0)
-		return;
-	if (getsockopt(to, level, name, usual, &usual_len) == 0 && usual_len == len &&
-		memcmp(value, usual, len) == 0)
-		return;
-	if (how == DOUBLED && len == sizeof(int)) {
-		int half;
+static void read_usual(struct aw_inner *inner, struct kind *kind)
+{
+	AW_CLOSE int fd = kind->inside ? aw_inner_socket(inner, kind->domain,
+						 kind->type, kind->protocol, NULL, 0)
+				       : socket(kind->domain, kind->type | SOCK_CLOEXEC,
+						 kind->protocol);
 
-		memcpy(&half, value, sizeof(half));
+	for (size_t i = 0; fd >= 0 && i < COUNT; i++)
+		if (knows(kind, options[i].level))
+			read_option(fd, i, &kind->usual[i]);
+}
+
+/* The kind that a socket is of; NULL: out of memory. */
+static const struct kind *kind_of(struct aw_inner *inner, int fd)
+{
+	struct kind wanted = {.inside = inner && aw_inner_has(inner, fd),
+		.domain = number_of(fd, SO_DOMAIN),
+		.type = number_of(fd, SO_TYPE),
+		.protocol = number_of(fd, SO_PROTOCOL)};
+	struct kind *kind;
+
+	pthread_mutex_lock(&lock);
+	for (kind = kinds; kind; kind = kind->next)
+		if (kind->inside == wanted.inside && kind->domain == wanted.domain &&
+			kind->type == wanted.type && kind->protocol == wanted.protocol)
+			break;
+	if (!kind && (kind = malloc(sizeof(*kind)))) {
+		*kind = wanted;
+		read_usual(inner, kind);
+		kind->next = kinds;
+		kinds = kind;
+	}
+	pthread_mutex_unlock(&lock);
+	return kind;
+}
+
+static void set_option(int fd, size_t i, struct value *value)
+{
+	int half;
+
+	if (options[i].how == DOUBLED && value->len == sizeof(int)) {
+		memcpy(&half, value->bytes, sizeof(half));
 		half /= 2;
-		memcpy(value, &half, sizeof(half));
+		memcpy(value->bytes, &half, sizeof(half));
 	}
-	setsockopt(to, level, name, value, len);
+	setsockopt(fd, options[i].level, options[i].name, value->bytes, value->len);
 }
 
-void aw_outside_copy_options(int from, int to)
+void aw_outside_copy_options(struct aw_inner *inner, int from, int to)
 {
-	int domain = number_of(from, SO_DOMAIN),
-	    protocol = number_of(from, SO_PROTOCOL);
+	const struct kind *kind = kind_of(inner, from);
+	struct value value;
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		if (knows(options[i].level, domain, protocol))
-			copy(from, to, options[i].level, options[i].name,
-				options[i].how);
+	for (size_t i = 0; kind && i < COUNT; i++) {
+		const struct value *usual = &kind->usual[i];
+
+		if (!knows(kind, options[i].level))
+			continue;
+		read_option(from, i, &value);
+		if (value.len && (value.len != usual->len ||
+					 memcmp(value.bytes, usual->bytes, value.len)))
+			set_option(to, i, &value);
+	}
 }

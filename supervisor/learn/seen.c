@@ -145,6 +145,10 @@ static void read_address(cJSON *const fields[FIELDS], struct aw_seen *seen)
 		to->path_len = len;
 	} else if (to->family == AF_INET || to->family == AF_INET6) {
 		inet_pton(to->family, text, to->bytes);
+	} else if (!to->family && to->host && strcmp(seen->call, "proxy") == 0) {
+		/* asked for by name, and not looked up: at an address of nobody */
+		to->family = AF_INET;
+		memset(to->bytes, 0xff, 4);
 	}
 }
 

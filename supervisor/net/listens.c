@@ -76,7 +76,9 @@ bool aw_inner_listens(
 	union aw_any_address to = named(at);
 	AW_CLOSE int fd = -1;
 
-	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
+	if (protocol == IPPROTO_MPTCP) /* listens as TCP, too */
+		question.about.sdiag_protocol = IPPROTO_TCP;
+	else if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
 		return true;
 	fd = aw_inner_socket(inner, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, NULL, 0);
 	set_ends(&question.about.id, &to);

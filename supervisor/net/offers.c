@@ -96,6 +96,9 @@ int aw_offers_start(struct aw_offers *offers, struct aw_watch *watch,
 	struct aw_relay *relay;
 	char text[128];
 
+	if (offers->network->proxy && !offers->proxy_port)
+		say(ctx, "network.proxy has no effect in mode audit, which changes "
+			 "nothing of what the command sees");
 	if (!offers->proxy_port && !offers->forwards.count)
 		return 0;
 	if (find_relay(offers, watch->traffic, &relay, err) < 0)

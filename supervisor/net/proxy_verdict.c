@@ -73,16 +73,21 @@ static void judge_address(const struct aw_conn *conn, const unsigned char bytes[
 	}
 }
 
-/* The milder one of what it could be in either family. */
+/*
+ * At addresses of nobody: rules about all addresses count, and no others.  0.0.0.0
+ * would be this machine.
+ */
 void aw_conn_judge_name(const struct aw_conn *conn, struct aw_conn_verdict *ret)
 {
-	static const unsigned char none4[16] = {[10] = 0xff, [11] = 0xff}, none6[16];
-	struct aw_address address = with_name(conn, none6);
+	static const unsigned char nobody4[16] = {
+		[10] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	static const unsigned char nobody6[16] = {[0] = 0x01}; /* 100::/64, RFC 6666 */
+	struct aw_address address = with_name(conn, nobody6);
 	struct aw_decision other;
 
 	ret->known = ret->rebound = false;
 	decide(conn, &address, &other);
-	address = with_name(conn, none4);
+	address = with_name(conn, nobody4);
 	decide(conn, &address, &ret->decision);
 	if (other.verdict < ret->decision.verdict)
 		ret->decision = other;

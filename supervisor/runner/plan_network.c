@@ -56,9 +56,11 @@ bool aw_plan_fill_network(const struct aw_plan_wish *wish, struct aw_plan *plan)
 	};
 
 	plan->network = networks[aw_image_network(image)];
+	/* an open network with exceptions stays the machine's: who may go nearly
+	 * everywhere also serves others and joins groups */
 	plan->apart =
 		plan->network == AW_PLAN_NET_NONE ||
-		(plan->network == AW_PLAN_NET_SOME && wish->enforce && wish->notified);
+		(aw_image_network_closed(image) && wish->enforce && wish->notified);
 	return find_ports(image, AW_CONNECT, &plan->connect_ports, &plan->connect_count,
 		       &plan->all_connect_ports) &&
 	       find_ports(image, AW_BIND, &plan->listen_ports, &plan->listen_count,

@@ -95,8 +95,8 @@ def many(count):
 def keep(_):
     """One request behind the other."""
     s = dial()
-    s.sendall(b"POST http://api.test:8080/a HTTP/1.1\r\nHost: api.test:8080\r\nContent-Length: 3\r\n\r\nabc"
-              b"GET http://other.test:8080/b HTTP/1.1\r\nHost: other.test:8080\r\n\r\n")
+    s.sendall(b"POST http://other.test:8081/a HTTP/1.1\r\nHost: other.test:8081\r\nContent-Length: 3\r\n\r\nabc"
+              b"GET http://api.test:8080/b HTTP/1.1\r\nHost: api.test:8080\r\n\r\n")
     everything(s)
     return "done"
 

@@ -97,13 +97,26 @@ class Socks(socketserver.BaseRequestHandler):
         pump(s, far)
 
 
+class Sink(socketserver.BaseRequestHandler):
+    """Hears all there is to hear, whatever it was told about the end."""
+
+    def handle(self):
+        data = b""
+        self.request.settimeout(0.3)
+        try:
+            while part := self.request.recv(65536):
+                data += part
+        except OSError:
+            pass
+        note("sink", data)
+
+
 class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
 
 
-for port, handler in (8080, Web), (3128, Http), (1080, Socks):
+for port, handler in (8080, Web), (8081, Sink), (3128, Http), (1080, Socks):
     threading.Thread(target=Server(("0.0.0.0", port), handler).serve_forever, daemon=True).start()
-quiet = socket.create_server(("192.0.2.10", 8081))  # takes connections and says nothing
 names = socket.socket(type=socket.SOCK_DGRAM)  # a name server that hears and never answers
 names.bind(("192.0.2.20", 53))
 open(ready, "w").close()

@@ -67,6 +67,13 @@ ok 'it is held by the kernel' jq -es 'any(.[]; .verdict == "deny" and .address =
 policy "$servers" ', refusal: ECONNREFUSED'
 is 'denied: ECONNREFUSED, hello, udp hello, ECONNREFUSED, hello' 'network.refusal says how' "$(run -- "$dynamic" denied)"
 
+runner=exec
+for engine in hybrid preload; do
+	is 'denied: ECONNREFUSED, hello, udp hello, ECONNREFUSED, hello' "$engine, without a wall, the same" \
+		"$(run --engine $engine -- "$dynamic" denied)"
+done
+runner=bwrap
+
 # The host's loopback.
 policy "$servers"
 is 'local: ECONNREFUSED, ECONNREFUSED, ECONNREFUSED' "the host's loopback is not the command's" "$(run -- "$dynamic" local)"

@@ -54,12 +54,16 @@ for combination in exec/hybrid exec/kernel exec/preload landlock/hybrid bwrap/hy
 done
 
 runner=exec engine=hybrid
+ask url=api.test:8080/ url=two.test:8080/ socks=two.test:9 >/dev/null
+is 'api.test:8080|two.test:8080|two.test:9' 'a policy can be made of what was asked for' \
+	"$("$AGENTWATCH" policy from-log "$log" 2>/dev/null | grep -o '"[a-z]*.test:[0-9]*"' | tr -d '"' | sort | paste -sd'|')"
 is "403 other.test:9 is denied by $tmp/policy.yaml:8: other.test:9 told" 'a refusal names its rule' "$(ask url=other.test:9/)"
 like '^HTTP/1.1 200 Connection established  ?HTTP/1.1 200 OK .*hello from inside' 'CONNECT is a tunnel' "$(ask tunnel=api.test:8080)"
 is 'HTTP/1.1 502 Bad Gateway|socks 5' 'a server that is not there is told' \
 	"$(ask 'raw=CONNECT other.test:7 HTTP/1.1\r\n\r\n' socks=other.test:7)"
 is "$hello" 'slow clients hold up nobody' "$(ask many=100)"
-is 'done 0' 'what comes behind the body of a request does not go on to its server' "$(ask keep) $(grep -c '^web /b' "$tmp/outside.log")"
+is 'done 1 0' 'what comes behind the body of a request does not go on to its server' \
+	"$(ask keep) $(wait_for 5 grep -q '^sink' "$tmp/outside.log"; grep -c '^sink' "$tmp/outside.log") $(grep -c '^sink.*/b' "$tmp/outside.log")"
 
 is "$(printf 'HTTP/1.1 %s|' '431 Request Header Fields Too Large' '400 Bad Request' '400 Bad Request' '400 Bad Request' '400 Bad Request' \
 	'400 Bad Request' '400 Bad Request' '501 Not Implemented' '403 Forbidden' '400 Bad Request' '400 Bad Request')closed" 'what could be read in two ways is refused' \
@@ -81,7 +85,7 @@ is '403 rebound.example:8080 leads to the private address 10.9.9.9, and neither 
 is 'hello from api.example:8080, 0 bytes' 'names are names, however they are written' "$(ask url=Api.Example:8080/)"
 policy '"rebound.example"' 'private_names: ["*.example"]'
 like '^50[24] ' 'unless the policy says that it may' "$(timeout 5 true; ask url=rebound.example:8080/)"
-policy '"silent.example:80", "api.test:8080"'
+policy '"silent.example:80", "api.test:8080", "localhost"'
 is "socks 2|$hello" 'what no rule has is refused while others wait' "$(run -- sh -c '"$0" "$1" socks=silent.example:80 >"$2" &
 	until grep -q silent "$3"; do sleep 0.02; done; "$0" "$1" socks=secret.two.test:80 url=api.test:8080/; kill $!' \
 	"$python" "$here/proxy_client.py" "$tmp/slow" "$tmp/outside.log" | paste -sd'|')"
@@ -151,11 +155,16 @@ like '^HTTP/1.1 403 ' 'it is no way to itself' "$(run -- sh -c '"$0" "$1" "raw=C
 policy '"api.test:8080"' 'deny: ["127.0.0.0/8"]'
 like '^(Permission|URLError|Connection)' 'a rule against its address stands' "$(ask url=api.test:8080/)"
 
+policy '"api.test:8080"'
+sed -i 's/mode: enforce/mode: audit/' "$tmp/policy.yaml"
+like '^agentwatch: network.proxy has no effect in mode audit[^|]*\|no$' 'mode audit leaves the environment alone' \
+	"$("$AGENTWATCH" run --runner exec --policy "$tmp/policy.yaml" -- sh -c 'echo "${HTTP_PROXY-no}"' 2>&1 | grep -v 'would' | paste -sd'|')"
+
 # The user's own proxy behind it.
 for wall in exec bwrap; do
 	runner=$wall
 	run -- true >/dev/null 2>&1 || continue
-	policy '"api.test:8080", "far.example"'
+	policy '"api.test:8080", "far.example", "localhost"'
 	: >"$tmp/outside.log"
 	export HTTPS_PROXY=http://user:p%40ss@192.0.2.20:3128 http_proxy=http://user:p%40ss@192.0.2.20:3128
 	like '^HTTP/1.1 200 Connection established  HTTP/1.1 200 OK.*hello' "$wall: a tunnel through the proxy upstream" "$(ask tunnel=api.test:8080)"

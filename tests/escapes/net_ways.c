@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -110,6 +111,84 @@ static int past_connection(struct target *t, int how)
 	return result(sendto(fd, "x", 1, 0, (struct sockaddr *)&other, sizeof other));
 }
 
+/* --- behind a wall: a socket of the network outside is no server's --- */
+
+static unsigned long long network_of(int fd)
+{
+	unsigned long long cookie = 0;
+	socklen_t len = sizeof cookie;
+
+	getsockopt(fd, SOL_SOCKET, 71 /* SO_NETNS_COOKIE */, &cookie, &len);
+	return cookie;
+}
+
+struct changing {
+	struct sockaddr_in there, nobody;
+	int fd;
+	_Atomic bool stop;
+};
+
+static void *change_on(void *arg)
+{
+	struct changing *c = arg;
+
+	while (!c->stop) {
+		to(c->fd, &c->there);
+		leave(c->fd);
+		to(c->fd, &c->nobody);
+		leave(c->fd);
+	}
+	return NULL;
+}
+
+/* Is it a server's, and of the network outside?  Both are asked of the very socket. */
+static bool serves_outside(int fd, unsigned long long inside, int datagram)
+{
+	struct sockaddr_in at = {0};
+	socklen_t len = sizeof(int), size = sizeof at;
+	int on = 0;
+
+	if (network_of(fd) == inside)
+		return false;
+	if (!datagram)
+		return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) == 0 && on;
+	return getsockname(fd, (struct sockaddr *)&at, &size) == 0 &&
+	       at.sin_port == htons(5555);
+}
+
+static int change_race(struct target *t, int datagram)
+{
+	struct changing c = {.there = harmless(t), .nobody = harmless(t)};
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(5555)};
+	int kind = datagram ? SOCK_DGRAM : SOCK_STREAM,
+	    fresh = socket(AF_INET, kind, 0);
+	int limit = tries < 2000 ? tries : 2000, rc = EACCES;
+	unsigned long long inside = network_of(fresh);
+	pthread_t thread;
+
+	c.fd = socket(AF_INET, kind, 0);
+	c.nobody.sin_port = htons(1);
+	to(c.fd, &c.there);
+	if (network_of(c.fd) == inside)
+		return NOT_HERE; /* there is but one network */
+	if (pthread_create(&thread, NULL, change_on, &c) != 0)
+		return EAGAIN;
+	while (rc && limit-- > 0) {
+		if (datagram)
+			bind(c.fd, (struct sockaddr *)&any, sizeof any);
+		else
+			listen(c.fd, 1);
+		if (serves_outside(c.fd, inside, datagram))
+			rc = 0;
+		dup2(fresh, c.fd);
+		close(fresh);
+		fresh = socket(AF_INET, kind, 0);
+	}
+	c.stop = true;
+	pthread_join(thread, NULL);
+	return t->denied ? rc : 0;
+}
+
 /* --- TCP fast open --- */
 
 static int fast(struct target *t, int how)
@@ -207,6 +286,9 @@ const struct attempt ways_table[] = {
 	{"again_async", "c", "the same without blocking", again, NOT_BLOCKING},
 	{"again_table", "c", "the same, left by another thread", again, OTHER_TABLE},
 	{"listen_after", "s", "a connection is left, then listen", listen_after, 0},
+	{"outside_listen", "s", "listen while the socket changes networks", change_race,
+		0},
+	{"outside_bind", "s", "bind while the socket changes networks", change_race, 1},
 	{"udp_past", "c", "UDP: connect to an allowed address, sendto the other",
 		past_connection, 0},
 	{"udp_past_msg", "c", "the same by sendmsg", past_connection, 1},

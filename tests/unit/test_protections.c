@@ -52,6 +52,9 @@ static const struct {
 		"/repo/.npmrc"},
 	{"browser-profiles", AW_READ, "/home/ann/.mozilla/firefox/x/logins.json",
 		"~/.mozilla", "/home/ann/.mozillas"},
+	{"name-lookup", AW_WRITE, "/etc/hosts", "/etc/hosts", "/etc/hostname"},
+	{"name-lookup", AW_RENAME, "/etc/resolv.conf", "/etc/resolv.conf",
+		"/etc/resolv.conf.d"},
 };
 
 static const struct {

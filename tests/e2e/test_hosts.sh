@@ -4,6 +4,7 @@
 #
 # Runs with a hosts file, a name server and addresses of its own.
 . "$(dirname "$0")/../tap.sh"
+unset AGENTWATCH_RUNNER # the policies name the walls
 need_agentwatch
 have python3 || skip_all 'no python3'
 if [ -z "${AW_ALONE:-}" ]; then

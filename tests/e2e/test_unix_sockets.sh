@@ -4,6 +4,7 @@
 #
 # Runs with a /run of its own, where servers have these names.
 . "$(dirname "$0")/../tap.sh"
+unset AGENTWATCH_RUNNER # the policies name the walls
 need_agentwatch
 have python3 || skip_all 'no python3'
 have jq || skip_all 'no jq'
@@ -95,6 +96,8 @@ engine=()
 for runner in exec landlock bwrap; do
 	policy $runner off
 	reach >/dev/null 2>&1 || { skip "behind $runner" 'it does not work here'; continue; }
+	[ $runner != bwrap ] || ok "$runner: the network is another one" test "$(readlink /proc/self/ns/net)" != \
+		"$("$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log none -- readlink /proc/self/ns/net)"
 	rm -f "$log" "$tmp/datagrams"
 	policy $runner off "${quoted[@]}"
 	is 'ok ok ok ok ok ok ok sent sent' "$runner: each that a rule names is reached, by who we are" "$(reach "${names[@]}")"

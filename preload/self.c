@@ -63,7 +63,7 @@ static int raw_clock(clockid_t clock, struct timespec *ts)
 uint64_t aw_now(void)
 {
 	clock_function *clock = atomic_load_explicit(&libc_clock, memory_order_acquire);
-	struct timespec ts;
+	struct timespec ts = {0, 0};
 
 	if (__builtin_expect(!clock, 0)) {
 		clock = (clock_function *)aw_find_in_libc("clock_gettime");

@@ -35,6 +35,7 @@ struct front {
 	struct aw_run *run;
 	int news, signals;
 	pid_t service, command, waited;
+	bool keeping; /* the service is gone */
 	int listener;
 	int status; /* for run; -1: not known yet */
 };
@@ -90,6 +91,15 @@ static bool read_news(struct front *front)
 	return true;
 }
 
+/* To the command: by the service, or without it when it is gone. */
+static void signal_command(const struct front *front, int signal)
+{
+	if (front->keeping)
+		kill(front->command, signal);
+	else
+		send_news(front, AW_NEWS_SIGNAL, signal);
+}
+
 /* A signal for us: what came from the terminal has reached the command already. */
 static void pass_on(struct front *front)
 {
@@ -100,13 +110,13 @@ static void pass_on(struct front *front)
 	if ((int)info.ssi_code == SI_KERNEL && info.ssi_signo != SIGCONT) {
 		/* a terminal that goes away tells only the leader of its session */
 		if (info.ssi_signo == SIGHUP && getsid(0) == getpid())
-			send_news(front, AW_NEWS_SIGNAL, SIGHUP);
+			signal_command(front, SIGHUP);
 		return;
 	}
 	if (info.ssi_signo == SIGHUP)
 		send_news(front, AW_NEWS_RELOAD, 0);
 	else if (info.ssi_signo != SIGCHLD)
-		send_news(front, AW_NEWS_SIGNAL, (int)info.ssi_signo);
+		signal_command(front, (int)info.ssi_signo);
 }
 
 /* Answer one waiting call with "go on". */
@@ -163,18 +173,20 @@ static int give_up(void)
 /* Audit: the command's status, when it has come to its end without the service. */
 static int go_on(struct front *front)
 {
-	struct pollfd fd = {.fd = front->listener, .events = POLLIN};
+	struct pollfd fds[2] = {{.fd = front->listener, .events = POLLIN},
+		{.fd = front->signals, .events = POLLIN}}; /* one below 0 is left out */
 	int status, ret = -1;
 	pid_t pid;
 
+	front->keeping = true;
 	aw_say("the supervisor was killed; the command goes on without being watched");
 	if (front->listener >= 0)
 		release_received(front);
 	while (ret < 0) {
-		if (front->listener >= 0 && poll(&fd, 1, 20) > 0 && fd.revents & POLLIN)
+		if (poll(fds, 2, 20) > 0 && fds[0].revents & POLLIN)
 			let_go_on(front->listener);
-		else if (front->listener < 0)
-			poll(NULL, 0, 20);
+		if (fds[1].revents & POLLIN)
+			pass_on(front);
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 			if (pid == front->waited)
 				ret = status_of(status);
@@ -218,10 +230,11 @@ static int stay(struct front *front)
 	for (;;) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return AW_RUN_FAILED;
-		if (fds[1].revents & POLLIN)
-			pass_on(front);
+		/* news first: a signal is not for a service that is gone */
 		if (fds[0].revents && !read_news(front))
 			break;
+		if (fds[1].revents & POLLIN)
+			pass_on(front);
 		if (front->status >= 0 && front->run->options.keep_descendants)
 			return front->status; /* the service stays for the others */
 	}

@@ -24,7 +24,9 @@ MORE_KINDS = [("audit", "kernel", "exec"), ("audit", "preload", "exec"), ("enfor
 
 def judge(session, faults):
     """What happened, against what was promised; an empty list is good."""
-    promise = table.ENDS if sum("front: SIG" in f.name for f in faults) > 1 else max((f.promise[session.mode] for f in faults), key=table.ORDER.index)
+    # which of two signals comes first is not ours to say
+    signals = sum("front: SIG" in f.name or f.name == "service: SIGKILL" for f in faults)
+    promise = table.ENDS if signals > 1 else max((f.promise[session.mode] for f in faults), key=table.ORDER.index)
     loses = any(f.loses if isinstance(f.loses, bool) else session.mode in f.loses for f in faults)
     problems = session.problems(complete=not loses)
     status, finished = session.status, session.report().get("finished")
@@ -55,7 +57,7 @@ def inject(faults, kind, milliseconds):
                 fault.before(session)
         started = session.start()
         for fault in faults:
-            if fault.during and started and session.process.poll() is None:
+            if fault.during and started:
                 try:
                     fault.during(session)
                 except (OSError, subprocess.CalledProcessError):
@@ -128,7 +130,7 @@ def pairs(output, only, every):
                     (first.before and second.before and "log" in first.name and "log" in second.name):
                 continue
             kind = KINDS[number // every % 2]
-            output.tell(kind, name, *inject([first, second], kind, 500))
+            output.tell(kind, name, *inject([first, second], kind, 900))
 
 
 def at_point(kind, who, point):

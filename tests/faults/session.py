@@ -77,7 +77,8 @@ class Session:
     def start(self):
         self.errors = open(self.path("err"), "w+", encoding="utf-8")
         self.process = subprocess.Popen(self.argv(), env=self.environment, stdin=subprocess.DEVNULL,
-                                        stdout=self.errors, stderr=self.errors, cwd=self.data)
+                                        stdout=self.errors, stderr=self.errors, cwd=self.data,
+                                        process_group=0)
         self.front = self.process.pid
         # the service is the front's only child once the command runs
         if wait_for(10, lambda: self.report().get("opened", 0) > 3):

@@ -61,7 +61,7 @@ def log_to(path):
 def small_disk(session):
     """A file system with room for the session and little more."""
     os.mkdir(session.path("small"))
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", session.path("small")], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", session.path("small")], check=True)
     session.log = session.path("small/log")
     session.unmount = session.path("small")
 

@@ -53,14 +53,31 @@ rings() { find "/proc/$1/fd" -lname '*memfd:agentwatch-ring*' 2>/dev/null | wc -
 
 middle() { sort -n | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : 0 }'; }
 
+# One reload; whoever does not get to answer within two seconds, since the load leaves it
+# no time, is asked again.
+reload()
+{
+	local try answer began took
+	for try in 1 2 3 4; do
+		began=$(date +%s%3N)
+		answer=$("$AGENTWATCH" policy reload "$1" 2>&1) && break
+		unanswered=$((unanswered + 1))
+		[[ $answer == *'does not answer'* ]] || break
+	done
+	took=$(($(date +%s%3N) - began))
+	[ $took -le $slowest ] || slowest=$took
+	[[ $answer == *'was read again'* ]] || echo "try $try: $answer" >>"$2"
+}
+
 # While the load works: a reload twice a second, and a look at the memory.
 meanwhile()
 {
 	local session=$1 pid=$2 dir=$3 port=$4 until=$((SECONDS + each)) n=0
+	unanswered=0 slowest=0
 	while [ $SECONDS -lt $until ]; do
 		n=$((n + 1))
 		policy "$dir.yaml" "$dir" "$port" $((n % 2))
-		"$AGENTWATCH" policy reload "$session" >>"$dir.reload" 2>&1 || echo failed >>"$dir.reload-failed"
+		reload "$session" "$dir.reload-failed"
 		memory "$pid" >>"$dir.memory"
 		sleep 0.5
 	done
@@ -91,7 +108,7 @@ account()
 	ok "$what: every process's end is in the log once ($(value exits))" \
 		test "$(value exits)" -ge $((others + $(tally seen))) -a \
 		"$(value exits)" -le $((others + $(tally seen 3)))
-	is $((reloads + 1)) "$what: so is every reload" "$(value policies)"
+	ok "$what: so is every reload" test "$(value policies)" -gt "$reloads" -a "$(value policies)" -le $((reloads + unanswered + 1))
 	is '' "$what: every reload was done" "$(cat "$dir.reload-failed" 2>/dev/null)"
 }
 
@@ -167,7 +184,7 @@ soak()
 	if [ -n "${SOAK_SANITIZED:-}" ]; then
 		is '' "$what: the thread sanitizer has nothing to say" "$(cat "$tmp"/tsan.* 2>/dev/null | head -n 60)"
 	fi
-	figures="${figures:+$figures; }$what ${each} s: $(value lines) events ($(($(value lines) / each))/s), $(tally processes) processes, $(tally kills) killed, $(value denied) denied, $reloads reloads, $(value gaps) gaps, memory $early to $late KB"
+	figures="${figures:+$figures; }$what ${each} s: $(value lines) events ($(($(value lines) / each))/s), $(tally processes) processes, $(tally kills) killed, $(value denied) denied, $reloads reloads (slowest $slowest ms, $unanswered asked again), $(value gaps) gaps, memory $early to $late KB"
 }
 
 figures=

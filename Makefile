@@ -6,6 +6,7 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
 AW_AGENTS_DIR ?= $(BUILD)/agents
+FETCHED := agents peers portable# below BUILD, by apt and npm
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -20,7 +21,9 @@ ALL_CFLAGS = $(BASE) -pthread $(CFLAGS) $(EXTRA) \
 # freestanding: no libc to link with, no stack protector, no sanitizer
 SHIM_CFLAGS = $(BASE) -O2 -g $(EXTRA) -fPIC -fvisibility=hidden -fno-stack-protector \
 	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0 -fno-builtin -ftls-model=initial-exec \
-	-fno-sanitize=all -DAW_SHIM
+	-fno-sanitize=all -DAW_SHIM $(SHIM_ARCH_CFLAGS)
+# aarch64's outlined atomics would be functions of a library
+SHIM_ARCH_CFLAGS := $(if $(findstring aarch64,$(shell $(CC) -dumpmachine)),-mno-outline-atomics)
 
 src = $(sort $(foreach d,$1,$(wildcard $d/*.c)))
 obj = $(patsubst %.c,$(BUILD)/%.o,$1)
@@ -137,8 +140,8 @@ lint: ## cppcheck and clang-tidy find nothing
 	$(Q)printf '%s\n' $(SHIM_SRC) supervisor/enter.c supervisor/enter_drop.c \
 		$(filter-out policy/error.c,$(PROG_SRC)) | xargs -P2 -n8 sh -c \
 		'clang-tidy-14 --quiet --warnings-as-errors="*" "$$@" -- $(BASE) -include tests/analyzer.h 2>/dev/null' tidy
-clean: ## remove what was built, but not installed agents
-	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name agents -exec rm -rf {} +
+clean: ## remove what was built, but not what was fetched: agents, peers, foreign toolchains
+	find $(BUILD) -mindepth 1 -maxdepth 1 $(foreach d,$(FETCHED),! -name $d) -exec rm -rf {} +
 distclean: ## remove the build folder and config.mk
 	rm -rf $(BUILD) config.mk
 help: ## this list
@@ -146,4 +149,4 @@ help: ## this list
 	@echo "Variables: BUILD PREFIX DESTDIR CC CFLAGS SAN EXTRA AW_AGENTS_DIR V=1; config.mk may set them."
 
 include tests/tests.mk
--include $(shell find $(BUILD) -path $(BUILD)/agents -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(BUILD) $(foreach d,$(FETCHED),-path $(BUILD)/$d -prune -o) -name '*.d' -print 2>/dev/null)

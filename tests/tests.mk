@@ -68,7 +68,31 @@ quickstart: ## install what is missing, build, and watch something real
 ci: ## everything that CI looks at
 	@BUILD=$(BUILD) .ci/steps
 # what cannot run here must still compile
-ARM := $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc BUILD=$(BUILD)/aarch64 EXTRA='$(EXTRA)'
+ARM_BUILD := $(BUILD)/aarch64
+ARM := $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc BUILD=$(ARM_BUILD) EXTRA='$(EXTRA)'
 aarch64: ## compile for aarch64: the shim, agentwatch-enter and all objects
-	@$(ARM) $(BUILD)/aarch64/libagentwatch.so $(BUILD)/aarch64/agentwatch-enter \
-		$(patsubst %.c,$(BUILD)/aarch64/%.o,$(PROG_SRC))
+	+@$(ARM) $(ARM_BUILD)/libagentwatch.so $(ARM_BUILD)/agentwatch-enter \
+		$(patsubst %.c,$(ARM_BUILD)/%.o,$(PROG_SRC))
+
+# --- the portable bottom: docs/HACKING.md ---
+
+PORTABLE_NEEDS := qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64-win32 \
+	libyaml-dev libcjson-dev uthash-dev
+# decides and describes without asking the system: compiles for Windows and macOS, too
+PURE_SRC := $(call src,policy) $(addprefix supervisor/,ask/copy.c audit/json.c audit/line.c \
+	completion.c completion_bash.c completion_fish.c completion_zsh.c help.c options_help.c \
+	$(addprefix import/,claude.c codex.c hosts.c mitto.c srt.c toml.c walk.c) \
+	$(addprefix learn/,anchor.c destination.c learner.c lookup.c memory.c need.c preset.c \
+	question.c quote.c replay.c root.c secret.c seen.c tally.c tree.c) \
+	mcp_toml.c mcp_words.c policy/findings.c policy/idle.c suggest.c view/log_filter.c)
+ARM_UNIT := $(patsubst $(BUILD)/%,$(ARM_BUILD)/%,$(UNIT) $(FUZZ))
+ARM_LIBS := $(abspath $(BUILD))/portable/aarch64/usr/lib/aarch64-linux-gnu
+.PHONY: portable portable-deps
+portable-deps:
+	-@.ci/deps $(PORTABLE_NEEDS)
+	-@tests/portable/fetch.sh $(BUILD)/portable aarch64
+portable: portable-deps ## policy/ and pure parts elsewhere: aarch64 under qemu, Windows and macOS compiled
+	-+@! command -v aarch64-linux-gnu-gcc >/dev/null || $(ARM) -k LDFLAGS=-L$(ARM_LIBS) \
+		$(ARM_BUILD)/agentwatch $(ARM_BUILD)/agentwatch-enter $(ARM_BUILD)/libagentwatch.so $(ARM_UNIT)
+	@AW_PORTABLE=$(abspath $(BUILD))/portable AW_AARCH64=$(ARM_BUILD) AW_PURE='$(PURE_SRC)' \
+		AW_UNITS='$(ARM_UNIT)' tests/run.sh tests/portable/run.sh

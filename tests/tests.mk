@@ -22,13 +22,25 @@ $(UNIT): $(BUILD)/%: $(BUILD)/%.o $(TEST_LIB)
 $(FUZZ): $(T)/fuzz/replay_%: $(T)/fuzz/fuzz_%.o $(T)/fuzz/replay.o $(TEST_LIB)
 	@echo "  LINK $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
-# fuzz-ring etc.: fuzz for FUZZ_SECONDS with libFuzzer
+# fuzz-ring etc.: fuzz for FUZZ_SECONDS with libFuzzer; afl_ring etc.: the same target for AFL++
 FUZZ_SECONDS ?= 60
 SEEDS_load := tests/golden/errors examples
-FUZZ_LIB_SRC := $(wildcard policy/*.c)
-$(T)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_LIB_SRC)
+FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_LIB_SRC := $(call src,policy) $(addprefix supervisor/,kernel/message.c view/lines.c view/log_filter.c \
+	view/when.c options.c suggest.c audit/json.c audit/names.c)
+fuzz_obj = $(patsubst %.c,$(T)/fuzz/$1/%.o,$(FUZZ_LIB_SRC))
+$(T)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(call fuzz_obj,lf)
 	@mkdir -p $(@D); echo "  FUZZ $@"
-	$(Q)clang $(BASE) -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $^ -lyaml
+	$(Q)clang $(BASE) -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $^ -lyaml -lcjson
+$(T)/fuzz/afl_%: tests/fuzz/fuzz_%.c $(call fuzz_obj,afl)
+	@mkdir -p $(@D); echo "  AFL  $@"
+	$(Q)AFL_QUIET=1 AFL_USE_ASAN=1 afl-clang-fast $(BASE) -O1 -g -fsanitize=fuzzer -o $@ $^ -lyaml -lcjson
+$(T)/fuzz/lf/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)clang $(BASE) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
+$(T)/fuzz/afl/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)AFL_QUIET=1 AFL_USE_ASAN=1 afl-clang-fast $(BASE) -O1 -g -MMD -MP -c -o $@ $<
 $(T)/calls_page: $(T)/calls_page.o $(TEST_LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
 .SECONDARY:
@@ -44,7 +56,7 @@ docs/ESCAPES.md: all ## write the page of escape attempts anew, from a run of th
 	AW_TEST_BUILD=$(abspath $(T)) AGENTWATCH=$(PROG) tests/escapes/run --table \
 		--users root,awtest --builds glibc --runners exec,landlock,bwrap >$@.new && mv $@.new $@
 
-.PHONY: check unit unit-threads unit-all fuzz-replay bench bench-peers docs/PERFORMANCE.md ci quickstart aarch64
+.PHONY: check unit unit-threads unit-all fuzz-replay fuzz-build fuzz-all bench bench-peers docs/PERFORMANCE.md ci quickstart aarch64
 check: all $(UNIT) $(FUZZ) $(T)/calls_page ## build and run every test that can run here
 	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_TEST_TIMEOUT=$${AW_TEST_TIMEOUT:-1200} \
 		tests/check.sh '$(UNIT) $(FUZZ) $(E2E)' '$(E2E_USER)'
@@ -56,6 +68,9 @@ unit-all: ## the same with every compiler and sanitizer
 	@tests/check.sh --unit '$(BUILD)'
 fuzz-replay: $(FUZZ) ## the fuzzers' corpus alone
 	@tests/run.sh $(FUZZ)
+fuzz-build: $(FUZZ_NAMES:%=$(T)/fuzz/fuzz_%) $(if $(shell command -v afl-clang-fast),$(FUZZ_NAMES:%=$(T)/fuzz/afl_%))
+fuzz-all: fuzz-build ## fuzz every target for FUZZ_SECONDS, with libFuzzer and AFL++; ends in a table
+	@SEEDS_load='$(SEEDS_load)' FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/all.sh $(T)/fuzz $(FUZZ_NAMES)
 fuzz-%: $(T)/fuzz/fuzz_% ## (fuzz-ring, fuzz-load, ...) fuzz for FUZZ_SECONDS
 	@mkdir -p $(T)/fuzz/found/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(T)/fuzz/found/$* tests/fuzz/corpus/$* $(SEEDS_$*)

@@ -15,6 +15,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/message.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/pidfd.h"
 
@@ -46,11 +47,6 @@ struct message {
 	enum kind kind;
 };
 
-/* A struct msghdr of the target's, both widths as one. */
-struct header {
-	uint64_t name, name_len, vector, vector_count, control, control_len;
-};
-
 static void release(struct message *m)
 {
 	free(m->data);
@@ -60,22 +56,15 @@ static void release(struct message *m)
 	aw_place_release(&m->address.place);
 }
 
-static bool read_header(struct aw_notified *call, uint64_t address, struct header *ret)
+static bool read_header(
+	struct aw_notified *call, uint64_t address, struct aw_message_header *ret)
 {
-	uint32_t narrow[7];
-	uint64_t wide[7];
+	char bytes[AW_MESSAGE_HEADER(8)];
 
-	if (call->word == 8) {
-		if (!aw_target_read(&call->target, address, wide, sizeof(wide)))
-			return false;
-		*ret = (struct header){
-			wide[0], (uint32_t)wide[1], wide[2], wide[3], wide[4], wide[5]};
-	} else {
-		if (!aw_target_read(&call->target, address, narrow, sizeof(narrow)))
-			return false;
-		*ret = (struct header){narrow[0], narrow[1], narrow[2], narrow[3],
-			narrow[4], narrow[5]};
-	}
+	if (!aw_target_read(
+		    &call->target, address, bytes, AW_MESSAGE_HEADER(call->word)))
+		return false;
+	*ret = aw_message_header(bytes, call->word);
 	return true;
 }
 
@@ -97,36 +86,37 @@ static int read_part(
 }
 
 static int read_vector(
-	struct aw_notified *call, const struct header *h, struct message *m)
+	struct aw_notified *call, const struct aw_message_header *h, struct message *m)
 {
-	uint64_t wide[2];
-	uint32_t narrow[2];
+	const size_t size = AW_MESSAGE_PART(call->word);
+	char bytes[AW_MESSAGE_PART(8)];
+	uint64_t base, len;
 	int err = 0;
 
 	if (h->vector_count > VECTOR_MAX)
 		return EMSGSIZE;
 	for (uint64_t i = 0; i < h->vector_count && !err; i++) {
-		if (call->word == 8) {
-			if (!aw_target_read(
-				    &call->target, h->vector + i * 16, wide, 16))
-				return EFAULT;
-			err = read_part(call, m, wide[0], wide[1]);
-		} else {
-			if (!aw_target_read(
-				    &call->target, h->vector + i * 8, narrow, 8))
-				return EFAULT;
-			err = read_part(call, m, narrow[0], narrow[1]);
-		}
+		if (!aw_target_read(&call->target, h->vector + i * size, bytes, size))
+			return EFAULT;
+		aw_message_part(bytes, call->word, &base, &len);
+		err = read_part(call, m, base, len);
 	}
 	return err;
 }
 
+/* Where descriptors that go along come from, and where they go. */
+struct sender {
+	struct aw_notified *call;
+	struct message *message;
+};
+
 /* Descriptors that go along become ours first. */
-static int take_rights(struct aw_notified *call, struct message *m, struct cmsghdr *c)
+static int take_rights(void *data, int *numbers, size_t count)
 {
-	AW_CLOSE int pidfd = aw_pidfd_of_thread(call->target.tid, call->target.who.pid);
-	size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	int *numbers = (int *)(void *)CMSG_DATA(c);
+	const struct sender *s = data;
+	const struct aw_target *target = &s->call->target;
+	struct message *m = s->message;
+	AW_CLOSE int pidfd = aw_pidfd_of_thread(target->tid, target->who.pid);
 
 	if (m->right_count + count > RIGHTS_MAX)
 		return EINVAL;
@@ -140,71 +130,10 @@ static int take_rights(struct aw_notified *call, struct message *m, struct cmsgh
 	return 0;
 }
 
-/*
- * What goes along; lengths as the kernel takes them (socket.h: CMSG_OK).  Over a
- * connection the kernel says itself who we are; elsewhere credentials would speak of
- * us.
- */
-static int take_control(struct aw_notified *call, struct message *m)
-{
-	size_t at = 0, left, size;
-	int err = 0;
-
-	while (!err && (left = m->control_len - at) >= sizeof(struct cmsghdr)) {
-		struct cmsghdr *c = (struct cmsghdr *)(void *)(m->control + at);
-
-		if (c->cmsg_len < CMSG_LEN(0) || c->cmsg_len > left)
-			return EINVAL;
-		size = CMSG_ALIGN(c->cmsg_len) < left ? CMSG_ALIGN(c->cmsg_len) : left;
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
-			if (m->kind == ADDRESSED)
-				return EPERM;
-			memmove(c, (char *)c + size, left - size);
-			m->control_len -= size;
-			continue;
-		}
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			err = take_rights(call, m, c);
-		at += size;
-	}
-	return err;
-}
-
-/* 32-bit: headers of 12 bytes, and everything aligned to 4. */
-static int widen(struct message *m)
-{
-	size_t at = 0, n = 0;
-	uint32_t head[3];
-	char *wide = calloc(2, m->control_len);
-
-	if (!wide)
-		return ENOMEM;
-	for (; m->control_len - at >= sizeof(head); at += (head[0] + 3) & ~3u) {
-		struct cmsghdr *c = (struct cmsghdr *)(void *)(wide + n);
-
-		memcpy(head, m->control + at, sizeof(head));
-		if (head[0] < sizeof(head) || head[0] > m->control_len - at) {
-			free(wide);
-			return EINVAL;
-		}
-		c->cmsg_len = CMSG_LEN(head[0] - sizeof(head));
-		c->cmsg_level = (int)head[1];
-		c->cmsg_type = (int)head[2];
-		memcpy(CMSG_DATA(c), m->control + at + sizeof(head),
-			head[0] - sizeof(head));
-		n += CMSG_SPACE(head[0] - sizeof(head));
-		if (((head[0] + 3) & ~3u) > m->control_len - at)
-			break;
-	}
-	free(m->control);
-	m->control = wide;
-	m->control_len = n;
-	return 0;
-}
-
 static int read_control(
-	struct aw_notified *call, const struct header *h, struct message *m)
+	struct aw_notified *call, const struct aw_message_header *h, struct message *m)
 {
+	struct sender sender = {call, m};
 	int err;
 
 	if (!h->control_len)
@@ -217,13 +146,15 @@ static int read_control(
 	if (!aw_target_read(&call->target, h->control, m->control, h->control_len))
 		return EFAULT;
 	m->control_len = h->control_len;
-	err = call->word == 8 ? 0 : widen(m);
-	return err ? err : take_control(call, m);
+	err = call->word == 8 ? 0 : aw_control_widen(&m->control, &m->control_len);
+	return err ? err
+		   : aw_control_walk(m->control, &m->control_len, m->kind == ADDRESSED,
+			     take_rights, &sender);
 }
 
 static int read_message(struct aw_notified *call, uint64_t address, struct message *m)
 {
-	struct header h;
+	struct aw_message_header h;
 	int err;
 
 	if (!read_header(call, address, &h))

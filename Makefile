@@ -108,7 +108,7 @@ install: all ## install below PREFIX, in DESTDIR
 	install -Dm644 $(BUILD)/completion.bash $(DESTDIR)$(BASH_COMPLETION)
 	install -Dm644 $(BUILD)/completion.zsh $(DESTDIR)$(ZSH_COMPLETION)
 	install -Dm644 $(BUILD)/completion.fish $(DESTDIR)$(FISH_COMPLETION)
-	install -m644 README.md LICENSE docs/*.md $(DESTDIR)$(DOC)
+	install -m644 README.md LICENSE docs/*.md $(wildcard docs/*.svg) $(DESTDIR)$(DOC)
 	cp -R examples $(DESTDIR)$(DOC)/
 uninstall: ## take away what install put there
 	rm -f $(addprefix $(DESTDIR),$(PREFIX)/bin/agentwatch $(BASH_COMPLETION) \

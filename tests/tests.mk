@@ -56,7 +56,7 @@ docs/ESCAPES.md: all ## write the page of escape attempts anew, from a run of th
 	AW_TEST_BUILD=$(abspath $(T)) AGENTWATCH=$(PROG) tests/escapes/run --table \
 		--users root,awtest --builds glibc --runners exec,landlock,bwrap >$@.new && mv $@.new $@
 
-.PHONY: check unit unit-threads unit-all fuzz-replay fuzz-build fuzz-all bench bench-peers docs/PERFORMANCE.md ci quickstart aarch64
+.PHONY: check unit unit-threads unit-all fuzz-replay fuzz-build fuzz-all bench bench-micro bench-peers docs/PERFORMANCE.md ci quickstart aarch64
 check: all $(UNIT) $(FUZZ) $(T)/calls_page ## build and run every test that can run here
 	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_TEST_TIMEOUT=$${AW_TEST_TIMEOUT:-1200} \
 		tests/check.sh '$(UNIT) $(FUZZ) $(E2E)' '$(E2E_USER)'
@@ -77,8 +77,13 @@ fuzz-%: $(T)/fuzz/fuzz_% ## (fuzz-ring, fuzz-load, ...) fuzz for FUZZ_SECONDS
 bench: all ## what watching costs, as ratios to the bare command; ROWS='cat git' for some
 	@/usr/bin/python3 -B tests/bench/bench.py --json $(BUILD)/bench.json $(ROWS)
 	@/usr/bin/python3 -B tests/bench/plot.py $(BUILD)/bench.json $(BUILD)
+$(T)/micro: $(BUILD)/tests/bench/micro.o $(TEST_LIB)
+	@mkdir -p $(@D); echo "  LINK $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson
+bench-micro: all $(T)/micro ## what single steps cost, in nanoseconds and instructions; STEPS=line for some
+	@/usr/bin/python3 -B tests/bench/micro.py --json $(BUILD)/bench-micro.json $(T)/micro $(STEPS)
 # what people would use instead; npm's versions are fixed
-PEER_NEEDS := strace bubblewrap firejail fakeroot sudo ripgrep socat gnuplot-nox npm:npm node:nodejs
+PEER_NEEDS := valgrind strace bubblewrap firejail fakeroot sudo ripgrep socat gnuplot-nox npm:npm node:nodejs
 PEERS := @anthropic-ai/sandbox-runtime@0.0.78 @openai/codex@0.169.0
 bench-peers: ## install what `make bench` compares with (apt and npm), into BUILD/peers
 	-@.ci/deps $(PEER_NEEDS)
@@ -86,9 +91,9 @@ bench-peers: ## install what `make bench` compares with (apt and npm), into BUIL
 		npm install --save-exact --no-audit --no-fund --loglevel=error $(PEERS)
 # FIGURES=build/bench.json: of a run that there was
 docs/PERFORMANCE.md: ## measure everything and write the page of performance anew
-	$(if $(FIGURES),,@$(MAKE) --no-print-directory bench)
+	$(if $(FIGURES),,@$(MAKE) --no-print-directory bench bench-micro)
 	@/usr/bin/python3 -B tests/bench/plot.py $(or $(FIGURES),$(BUILD)/bench.json) docs
-	/usr/bin/python3 -B tests/bench/page.py $(or $(FIGURES),$(BUILD)/bench.json) docs >$@.new && mv $@.new $@
+	/usr/bin/python3 -B tests/bench/page.py $(or $(FIGURES),$(BUILD)/bench.json) docs $$(ls $(BUILD)/bench-micro.json 2>/dev/null) >$@.new && mv $@.new $@
 quickstart: ## install what is missing, build, and watch something real
 	@.ci/deps $(BUILD_NEEDS) git
 	@$(MAKE) --no-print-directory all

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""page.py FIGURES.json FOLDER - the page on performance, from what bench.py found.
+"""page.py FIGURES.json FOLDER [MICRO.json] - the page on performance, from what bench.py and micro.py found.
 
 The words are in PERFORMANCE.in.md beside this file; pictures that lie in FOLDER as
 performance.svg and growth.svg are named in it.
@@ -89,6 +89,15 @@ def growth(figures):
     return table(["what grows", "how much", "as", "us more", "ratio"], lines) if lines else "Not measured."
 
 
+def steps(path):
+    if not path:
+        return "Not measured."
+    with open(path) as file:
+        figures = json.load(file)["figures"]
+    return table(["step", "ns", "instructions"], [[f["title"], f"{f['ns']:,.0f}", f"{f['instructions']:,.0f}" if f["instructions"] else "–"]
+                                                  for f in figures])
+
+
 def machine_text(machine):
     kind = "virtual machine" if machine["virtual"] else "machine"
     return (f"a {kind} with {machine['cpus']} processors ({machine['model']}) and {machine['memory_gb']} GB of memory, "
@@ -108,7 +117,7 @@ def main():
         text = file.read()
     for mark, value in {
             "WHEN": machine["when"], "MACHINE": machine_text(machine), "PAIRS": str(machine["pairs"]),
-            "BUDGETS": budgets(figures), "PEERS": beside(figures), "GROWTH": growth(figures),
+            "BUDGETS": budgets(figures), "PEERS": beside(figures), "GROWTH": growth(figures), "STEPS": steps(sys.argv[3] if len(sys.argv) > 3 else None),
             "PICTURE": picture(folder, "performance.svg", "ratios to the bare command, by row and tool"),
             "GROWTH_PICTURE": picture(folder, "growth.svg", "how the cost of one open grows")}.items():
         text = text.replace(f"@{mark}@", value)

@@ -6,12 +6,14 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
 AW_AGENTS_DIR ?= $(BUILD)/agents
+FETCHED := agents peers portable# below BUILD, by apt and npm
 ifeq ($(origin CC),default)
 CC := gcc
 endif
 CFLAGS ?= -O2 -g
 SAN    ?=# sanitizers for programs and tests, never for the shim
 EXTRA  ?=# more compiler flags; CI says -Werror
+LIBS   := -lyaml -lcjson -lresolv
 Q      := $(if $(V),,@)
 WARN   := -Wall -Wextra -Wshadow -Wno-unknown-warning-option -Wno-format-truncation
 BASE   := -std=gnu11 -D_GNU_SOURCE -I. $(WARN)
@@ -20,7 +22,9 @@ ALL_CFLAGS = $(BASE) -pthread $(CFLAGS) $(EXTRA) \
 # freestanding: no libc to link with, no stack protector, no sanitizer
 SHIM_CFLAGS = $(BASE) -O2 -g $(EXTRA) -fPIC -fvisibility=hidden -fno-stack-protector \
 	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0 -fno-builtin -ftls-model=initial-exec \
-	-fno-sanitize=all -DAW_SHIM
+	-fno-sanitize=all -DAW_SHIM $(SHIM_ARCH_CFLAGS)
+# aarch64's outlined atomics would be functions of a library
+SHIM_ARCH_CFLAGS := $(if $(findstring aarch64,$(shell $(CC) -dumpmachine)),-mno-outline-atomics)
 
 src = $(sort $(foreach d,$1,$(wildcard $d/*.c)))
 obj = $(patsubst %.c,$(BUILD)/%.o,$1)
@@ -46,7 +50,7 @@ all: $(PROG) $(ENTER) $(SHIM) $(PRESETS) $(SCHEMA) ## build the program, the shi
 
 $(PROG): $(call obj,$(PROG_SRC))
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -lcjson -lresolv
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(ENTER): $(ENTER_SRC) supervisor/enter.h $(wildcard supervisor/kernel/landlock_*.h)
 	@mkdir -p $(@D); echo "  LINK $@"
 	$(Q)$(CC) $(BASE) -Os $(EXTRA) -static -s -o $@ $(ENTER_SRC)
@@ -105,7 +109,7 @@ install: all ## install below PREFIX, in DESTDIR
 	install -Dm644 $(BUILD)/completion.bash $(DESTDIR)$(BASH_COMPLETION)
 	install -Dm644 $(BUILD)/completion.zsh $(DESTDIR)$(ZSH_COMPLETION)
 	install -Dm644 $(BUILD)/completion.fish $(DESTDIR)$(FISH_COMPLETION)
-	install -m644 README.md LICENSE docs/*.md $(DESTDIR)$(DOC)
+	install -m644 README.md LICENSE docs/*.md $(wildcard docs/*.svg) $(DESTDIR)$(DOC)
 	cp -R examples $(DESTDIR)$(DOC)/
 uninstall: ## take away what install put there
 	rm -f $(addprefix $(DESTDIR),$(PREFIX)/bin/agentwatch $(BASH_COMPLETION) \
@@ -137,8 +141,8 @@ lint: ## cppcheck and clang-tidy find nothing
 	$(Q)printf '%s\n' $(SHIM_SRC) supervisor/enter.c supervisor/enter_drop.c \
 		$(filter-out policy/error.c,$(PROG_SRC)) | xargs -P2 -n8 sh -c \
 		'clang-tidy-14 --quiet --warnings-as-errors="*" "$$@" -- $(BASE) -include tests/analyzer.h 2>/dev/null' tidy
-clean: ## remove what was built, but not installed agents
-	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name agents -exec rm -rf {} +
+clean: ## remove what was built, but not what was fetched: agents, peers, foreign toolchains
+	find $(BUILD) -mindepth 1 -maxdepth 1 $(foreach d,$(FETCHED),! -name $d) -exec rm -rf {} +
 distclean: ## remove the build folder and config.mk
 	rm -rf $(BUILD) config.mk
 help: ## this list
@@ -146,4 +150,5 @@ help: ## this list
 	@echo "Variables: BUILD PREFIX DESTDIR CC CFLAGS SAN EXTRA AW_AGENTS_DIR V=1; config.mk may set them."
 
 include tests/tests.mk
--include $(shell find $(BUILD) -path $(BUILD)/agents -prune -o -name '*.d' -print 2>/dev/null)
+include tests/more.mk
+-include $(shell find $(BUILD) $(foreach d,$(FETCHED),-path $(BUILD)/$d -prune -o) -name '*.d' -print 2>/dev/null)

@@ -14,7 +14,7 @@
 const struct aw_syscall aw_syscalls[] = {
 #define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \
 	[AW_SYS_##name] = {AW_FX_##effect, dir, path, dir2, path2, flags,              \
-		AW_LAST_##last, __NR_##name},
+		AW_LAST_##last, AW_NUMBER(name)},
 #include "policy/calls.def"
 };
 

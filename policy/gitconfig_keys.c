@@ -35,10 +35,12 @@ struct parts {
 
 static bool take_apart(const char *name, size_t len, struct parts *ret)
 {
-	const char *first = memchr(name, '.', len), *last = memrchr(name, '.', len);
+	const char *first = memchr(name, '.', len), *last = name + len;
 
 	if (!first)
 		return false;
+	while (*--last != '.')
+		;
 	*ret = (struct parts){.section = name,
 		.section_len = (size_t)(first - name),
 		.sub = first + 1,

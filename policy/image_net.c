@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image_net.c - may this address be spoken to, listened on, or looked up? */
 #include <string.h>
-#include <sys/socket.h>
 
 #include "policy/glob.h"
 #include "policy/image_layout.h"
+#include "policy/port_net.h"
 
 #define HOST_MAX 255
 

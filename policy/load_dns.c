@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_dns.c - "$NAMESERVERS" in network lists: who answers for names here. */
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "policy/load_internal.h"
+#include "policy/port_net.h"
 
 #define LINES_MAX 1000
 

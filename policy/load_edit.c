@@ -9,6 +9,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "policy/port_file.h"
+
 /* One collection that was looked for. */
 struct found {
 	bool there, flow;
@@ -330,11 +332,11 @@ int aw_edit_add(const char *text, size_t len, const struct aw_edit *edit, char *
 
 	if (look(&f, err) < 0)
 		return -1;
-	out = open_memstream(&made, &size);
+	out = aw_port_memory_open(&made, &size);
 	if (!out)
 		return aw_fail(err, ENOMEM, "out of memory");
 	add(&f, out);
-	if (fclose(out) != 0) {
+	if (aw_port_memory_close(out, &made, &size) < 0) {
 		free(made);
 		return aw_fail(err, ENOMEM, "out of memory");
 	}

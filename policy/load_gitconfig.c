@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_gitconfig.c - what git's configuration includes is configuration as well. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "policy/gitconfig.h"
 #include "policy/load_internal.h"
+#include "policy/port_file.h"
 
 enum { DEPTH_MAX = 10, FILES_MAX = 100 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_net.c - entries of network lists: names, addresses, ports, Unix sockets. */
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policy/glob.h"
 #include "policy/load_internal.h"
+#include "policy/port_net.h"
 
 #define HOST_MAX 253
 #define LABEL_MAX 63

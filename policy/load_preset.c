@@ -5,12 +5,11 @@
  * A preset is read where it is named; its entries are brought in front of the files'
  * own afterwards (load_builtin.c), so that those can take them out again.
  */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "policy/load_internal.h"
+#include "policy/port_file.h"
 
 #define PRESETS_MAX 100
 #define NAME_MAX_LEN 64

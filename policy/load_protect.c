@@ -2,10 +2,9 @@
 /* load_protect.c - protections: a stratum of their own, which no "!" reaches into. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "policy/load_internal.h"
+#include "policy/port_file.h"
 
 #define BASES_MAX 4
 #define FILE_NAME "protections"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_source.c - the bytes of one policy file, as a tree. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "policy/load_internal.h"
+#include "policy/port_file.h"
 
 #define FILE_MAX (1024 * 1024)
 

@@ -7,7 +7,15 @@
 #ifndef AW_POLICY_NUMBERS_H
 #define AW_POLICY_NUMBERS_H
 
+#if __has_include(<asm/unistd.h>)
 #include <asm/unistd.h>
+#define AW_NUMBER(name) __NR_##name
+#else /* not Linux: no call has a number */
+#define AW_NUMBER(name) -1
+/* bits that no open has there */
+#define O_PATH (1ull << 40)
+#define O_TMPFILE (1ull << 41)
+#endif
 
 #include "policy/numbers_common.h"
 

@@ -3,9 +3,9 @@
 #include "policy/sample.h"
 
 #include <string.h>
-#include <sys/socket.h>
 
 #include "policy/image_layout.h"
+#include "policy/port_net.h"
 
 /* An address of documentation, for names. */
 static const unsigned char some_address[4] = {203, 0, 113, 77};

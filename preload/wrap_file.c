@@ -50,14 +50,36 @@ static int flags_of(const char *mode)
 	return flags;
 }
 
-/* Whether a mode can be looked at; under a filter of the program's own it is left
- * alone. */
+/*
+ * Whether a mode can be looked at; with a kernel layer it is left alone under a filter
+ * of the program's own and in a child that has not said hello yet. Without one it must
+ * be.
+ */
 static bool readable_text(const char *text)
 {
-	struct aw_self *self = aw_self_if_ready();
+	bool alone = aw_work() == AW_WORK_PRELOAD;
+	struct aw_self *self = alone ? aw_self() : aw_self_if_ready();
 
-	return self && aw_work() != AW_WORK_KERNEL && !aw_has_own_filter(self) &&
-	       aw_string_length(self, text, 16) > 0;
+	return self && aw_work() != AW_WORK_KERNEL &&
+	       (alone || !aw_has_own_filter(self)) &&
+	       aw_string_length(self, text, 64) > 0;
+}
+
+/* What is judged: as much as libc may make of a mode, all when that is not known. */
+static int most_of(const char *mode, bool readable)
+{
+	int flags = O_RDONLY;
+
+	if (!readable)
+		return O_RDWR | O_CREAT;
+	if (*mode == 'w')
+		flags = O_WRONLY | O_CREAT | O_TRUNC;
+	else if (*mode == 'a')
+		flags = O_WRONLY | O_CREAT | O_APPEND;
+	for (; *mode && *mode != ','; mode++)
+		if (*mode == '+')
+			flags = (flags & ~O_ACCMODE) | O_RDWR;
+	return flags;
 }
 
 AW_EXPORT FILE *fopen(const char *path, const char *mode)
@@ -65,7 +87,8 @@ AW_EXPORT FILE *fopen(const char *path, const char *mode)
 	FILE *(*real)(const char *, const char *);
 	struct aw_passage passage;
 	FILE *ret;
-	int flags = readable_text(mode) ? flags_of(mode) : -1;
+	bool readable = readable_text(mode);
+	int flags = readable ? flags_of(mode) : -1;
 
 	/* fdopen(3) does not seek; a stream that appends starts at the end */
 	if (fdopen && flags >= 0 && *mode != 'a') {
@@ -80,7 +103,7 @@ AW_EXPORT FILE *fopen(const char *path, const char *mode)
 			return ret;
 		}
 	}
-	const long a[6] = {AT_FDCWD, (long)path, flags < 0 ? 0 : flags};
+	const long a[6] = {AT_FDCWD, (long)path, most_of(mode, readable)};
 
 	if (!aw_enter(AW_FN_fopen, AW_SYS_openat, a, &passage))
 		return NULL;
@@ -93,8 +116,7 @@ AW_EXPORT FILE *fopen(const char *path, const char *mode)
 AW_EXPORT FILE *freopen(const char *path, const char *mode, FILE *stream)
 {
 	FILE *(*real)(const char *, const char *, FILE *);
-	int flags = readable_text(mode) ? flags_of(mode) : -1;
-	const long a[6] = {AT_FDCWD, (long)path, flags < 0 ? 0 : flags};
+	const long a[6] = {AT_FDCWD, (long)path, most_of(mode, readable_text(mode))};
 	struct aw_passage passage = {.denied = 0};
 	FILE *ret;
 

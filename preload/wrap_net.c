@@ -148,6 +148,9 @@ AW_EXPORT long syscall(long nr, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
+	if (row == AW_SYS_sendmmsg) /* has a vector, which is judged one by one */
+		return sendmmsg(
+			(int)a[0], (struct mmsghdr *)a[1], (unsigned)a[2], (int)a[3]);
 	if (row == AW_SYS_execve || row == AW_SYS_execveat) {
 		which = row == AW_SYS_execve ? 2 : 3;
 		if (!aw_enter_exec(AW_FN_syscall, which == 2 ? -100 : (int)a[0],

@@ -4,14 +4,14 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
+#include "policy/port_net.h"
 #include "supervisor/audit/names.h"
 
 #define PUT(json, literal) AW_JSON_LITERAL(json, literal)
 
 /* The members below are left out when there is nothing to say. */
-#define TEXT(json, key, text)                                                          \
+#define STRING(json, key, text)                                                        \
 	do {                                                                           \
 		if ((text).len) {                                                      \
 			PUT(json, ",\"" key "\":");                                    \
@@ -63,7 +63,7 @@ static void put_vector(struct aw_json *json, const struct aw_event *event)
 	}
 	if (event->argv_truncated)
 		PUT(json, ",\"argv_truncated\":true");
-	TEXT(json, "cwd", event->cwd);
+	STRING(json, "cwd", event->cwd);
 }
 
 /* A call, or the exec that made a process another program: both were judged. */
@@ -77,14 +77,14 @@ static void put_network(struct aw_json *json, const struct aw_event *event)
 	char number[16];
 	const char *name;
 
-	TEXT(json, "address", event->address);
+	STRING(json, "address", event->address);
 	if (!event->family && !event->host.len)
 		return;
 	if (event->port >= 0 && event->family != AF_UNIX) {
 		PUT(json, ",\"port\":");
 		aw_json_signed(json, event->port);
 	}
-	TEXT(json, "host", event->host);
+	STRING(json, "host", event->host);
 	if (!event->family)
 		return;
 	name = aw_family_name(event->family);
@@ -176,10 +176,10 @@ void aw_line_write(struct aw_json *json, struct aw_clock_text *clock, uint64_t s
 	PUT(json, ",\"session\":");
 	aw_json_raw(json, session_json->bytes, session_json->len);
 	put_who(json, event);
-	TEXT(json, "path", event->path);
-	TEXT(json, "path2", event->path2);
-	TEXT(json, "raw", event->raw);
-	TEXT(json, "raw2", event->raw2);
+	STRING(json, "path", event->path);
+	STRING(json, "path2", event->path2);
+	STRING(json, "raw", event->raw);
+	STRING(json, "raw2", event->raw2);
 	put_vector(json, event);
 	put_network(json, event);
 	put_verdict(json, event);

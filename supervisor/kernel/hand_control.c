@@ -13,6 +13,7 @@
 
 #include "policy/region.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/message.h"
 #include "supervisor/kernel/option.h"
 #include "supervisor/pidfd.h"
 
@@ -27,13 +28,18 @@ void aw_control_release(struct aw_control *control)
 	control->len = control->right_count = 0;
 }
 
+/* What a walk over control messages is about. */
+struct visit {
+	struct aw_notified *call;
+	struct aw_control *control;
+};
+
 /* Descriptors that go along become ours first. */
-static int take_rights(
-	struct aw_notified *call, struct aw_control *control, struct cmsghdr *c)
+static int take_rights(const struct visit *v, int *numbers, size_t count)
 {
-	AW_CLOSE int pidfd = aw_pidfd_of_thread(call->target.tid, call->target.who.pid);
-	size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	int *numbers = (int *)(void *)CMSG_DATA(c);
+	const struct aw_target *target = &v->call->target;
+	struct aw_control *control = v->control;
+	AW_CLOSE int pidfd = aw_pidfd_of_thread(target->tid, target->who.pid);
 
 	if (control->right_count + count > AW_RIGHTS_MAX)
 		return EINVAL;
@@ -48,9 +54,9 @@ static int take_rights(
 }
 
 /* A route of its own: the address would not be where it goes. */
-static bool is_refused(struct aw_notified *call, const struct cmsghdr *c)
+static bool is_refused(struct aw_notified *call, int level, int type)
 {
-	const char *name = aw_option_of_message(c->cmsg_level, c->cmsg_type);
+	const char *name = aw_option_of_message(level, type);
 	char what[64];
 
 	if (!name || aw_image_network_open(atomic_load(&call->watch->image),
@@ -61,70 +67,21 @@ static bool is_refused(struct aw_notified *call, const struct cmsghdr *c)
 	return true;
 }
 
-/* Lengths as the kernel takes them (socket.h: CMSG_OK). */
-static int look_through(
-	struct aw_notified *call, bool addressed, struct aw_control *control)
+static int look_at(void *data, int level, int type, int *numbers, size_t count)
 {
-	size_t at = 0, left, size;
-	int err = 0;
+	const struct visit *v = data;
 
-	while (!err && (left = control->len - at) >= sizeof(struct cmsghdr)) {
-		struct cmsghdr *c = (struct cmsghdr *)(void *)(control->bytes + at);
-
-		if (c->cmsg_len < CMSG_LEN(0) || c->cmsg_len > left)
-			return EINVAL;
-		size = CMSG_ALIGN(c->cmsg_len) < left ? CMSG_ALIGN(c->cmsg_len) : left;
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
-			if (addressed)
-				return EPERM;
-			memmove(c, (char *)c + size, left - size);
-			control->len -= size;
-			continue;
-		}
-		if (is_refused(call, c))
-			return EPERM;
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			err = take_rights(call, control, c);
-		at += size;
-	}
-	return err;
-}
-
-/* 32-bit: headers of 12 bytes, and everything aligned to 4. */
-static int widen(struct aw_control *control)
-{
-	size_t at = 0, n = 0;
-	uint32_t head[3];
-	char *wide = calloc(2, control->len);
-
-	if (!wide)
-		return ENOMEM;
-	for (; control->len - at >= sizeof(head); at += (head[0] + 3) & ~3u) {
-		struct cmsghdr *c = (struct cmsghdr *)(void *)(wide + n);
-
-		memcpy(head, control->bytes + at, sizeof(head));
-		if (head[0] < sizeof(head) || head[0] > control->len - at) {
-			free(wide);
-			return EINVAL;
-		}
-		c->cmsg_len = CMSG_LEN(head[0] - sizeof(head));
-		c->cmsg_level = (int)head[1];
-		c->cmsg_type = (int)head[2];
-		memcpy(CMSG_DATA(c), control->bytes + at + sizeof(head),
-			head[0] - sizeof(head));
-		n += CMSG_SPACE(head[0] - sizeof(head));
-		if (((head[0] + 3) & ~3u) > control->len - at)
-			break;
-	}
-	free(control->bytes);
-	control->bytes = wide;
-	control->len = n;
-	return 0;
+	if (is_refused(v->call, level, type))
+		return EPERM;
+	return level == SOL_SOCKET && type == SCM_RIGHTS
+		       ? take_rights(v, numbers, count)
+		       : 0;
 }
 
 int aw_control_read(struct aw_notified *call, uint64_t address, uint64_t len,
 	bool addressed, struct aw_control *ret)
 {
+	struct visit visit = {call, ret};
 	int err;
 
 	if (!len)
@@ -137,8 +94,9 @@ int aw_control_read(struct aw_notified *call, uint64_t address, uint64_t len,
 	if (!aw_target_read(&call->target, address, ret->bytes, len))
 		return EFAULT;
 	ret->len = len;
-	err = call->word == 8 ? 0 : widen(ret);
-	return err ? err : look_through(call, addressed, ret);
+	err = call->word == 8 ? 0 : aw_control_widen(&ret->bytes, &ret->len);
+	return err ? err
+		   : aw_control_walk(ret->bytes, &ret->len, addressed, look_at, &visit);
 }
 
 /* --- by which interface --- */

@@ -17,6 +17,7 @@
 #include "supervisor/kernel/hand_control.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/hand_relay.h"
+#include "supervisor/kernel/message.h"
 #include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
@@ -46,11 +47,6 @@ struct message {
 	enum kind kind;
 };
 
-/* A struct msghdr of the target's, both widths as one. */
-struct header {
-	uint64_t name, name_len, vector, vector_count, control, control_len;
-};
-
 static void release(struct message *m)
 {
 	free(m->data);
@@ -58,22 +54,15 @@ static void release(struct message *m)
 	aw_place_release(&m->address.place);
 }
 
-static bool read_header(struct aw_notified *call, uint64_t address, struct header *ret)
+static bool read_header(
+	struct aw_notified *call, uint64_t address, struct aw_message_header *ret)
 {
-	uint32_t narrow[7];
-	uint64_t wide[7];
+	char bytes[AW_MESSAGE_HEADER(8)];
 
-	if (call->word == 8) {
-		if (!aw_target_read(&call->target, address, wide, sizeof(wide)))
-			return false;
-		*ret = (struct header){
-			wide[0], (uint32_t)wide[1], wide[2], wide[3], wide[4], wide[5]};
-	} else {
-		if (!aw_target_read(&call->target, address, narrow, sizeof(narrow)))
-			return false;
-		*ret = (struct header){narrow[0], narrow[1], narrow[2], narrow[3],
-			narrow[4], narrow[5]};
-	}
+	if (!aw_target_read(
+		    &call->target, address, bytes, AW_MESSAGE_HEADER(call->word)))
+		return false;
+	*ret = aw_message_header(bytes, call->word);
 	return true;
 }
 
@@ -95,33 +84,27 @@ static int read_part(
 }
 
 static int read_vector(
-	struct aw_notified *call, const struct header *h, struct message *m)
+	struct aw_notified *call, const struct aw_message_header *h, struct message *m)
 {
-	uint64_t wide[2];
-	uint32_t narrow[2];
+	const size_t size = AW_MESSAGE_PART(call->word);
+	char bytes[AW_MESSAGE_PART(8)];
+	uint64_t base, len;
 	int err = 0;
 
 	if (h->vector_count > VECTOR_MAX)
 		return EMSGSIZE;
 	for (uint64_t i = 0; i < h->vector_count && !err; i++) {
-		if (call->word == 8) {
-			if (!aw_target_read(
-				    &call->target, h->vector + i * 16, wide, 16))
-				return EFAULT;
-			err = read_part(call, m, wide[0], wide[1]);
-		} else {
-			if (!aw_target_read(
-				    &call->target, h->vector + i * 8, narrow, 8))
-				return EFAULT;
-			err = read_part(call, m, narrow[0], narrow[1]);
-		}
+		if (!aw_target_read(&call->target, h->vector + i * size, bytes, size))
+			return EFAULT;
+		aw_message_part(bytes, call->word, &base, &len);
+		err = read_part(call, m, base, len);
 	}
 	return err;
 }
 
 static int read_message(struct aw_notified *call, uint64_t address, struct message *m)
 {
-	struct header h;
+	struct aw_message_header h;
 	int err;
 
 	if (!read_header(call, address, &h))

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* destination.c - addresses as a policy has them. */
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "supervisor/learn/learner.h"
+#include "policy/port_net.h"
 
 enum { PICKED_LEAST = 32768, QUOTED = 2 * 4096 };
 

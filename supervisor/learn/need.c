@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 
 #include "policy/glob.h"
+#include "policy/port_file.h"
+#include "policy/port_net.h"
 #include "supervisor/learn/secret.h"
 
 #define SHIM "/libagentwatch.so"

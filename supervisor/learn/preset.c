@@ -2,10 +2,10 @@
 /* preset.c - which of the presets that ship would have said the same. */
 #include "supervisor/learn/preset.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/port_file.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/learn/memory.h"
 

@@ -2,11 +2,10 @@
 /* seen.c - the calls of a log, one after another. */
 #include "supervisor/learn/seen.h"
 
-#include <arpa/inet.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
 
+#include "policy/port_net.h"
 #include "supervisor/audit/json.h"
 #include "supervisor/audit/names.h"
 #include "supervisor/say.h"

@@ -5,11 +5,13 @@
 Bare and watched runs alternate; a ratio is the median of the ratios of neighbours, printed
 with its quartiles, so that a load on the machine that lasts longer than one pair cancels out.
 "noise" is the same figure for bare against bare.  With --check, a ratio above its budget by
-more than the noise fails; rows marked abs are reported and never fail.
+more than the noise fails; rows marked abs are reported and never fail.  Some rows are also run
+behind what people would use instead (peers.py), as far as that is installed.
 
   AGENTWATCH   the program (build/agentwatch)     BENCH_PAIRS   pairs a row (15; 5 with --quick)
   BENCH_USER   as whom, by root: "root awtest" runs the table once for each
-  AW_AGENTS_DIR   installed agents, for the agent rows (build/agents)
+  AW_AGENTS_DIR   installed agents, for the agent and MCP rows (build/agents)
+  AW_PEERS_DIR    other tools from npm (build/peers); `make bench-peers` installs them
 """
 import argparse
 import json
@@ -23,7 +25,9 @@ import sys
 import tempfile
 import time
 
+import peers
 import rows
+import servers
 import work
 
 ROOT = os.path.dirname(os.path.dirname(work.HERE))
@@ -37,6 +41,7 @@ class Bench:
     def __init__(self, scratch, pairs):
         self.scratch, self.pairs, self.made = scratch, pairs, set()
         self.failures, self.figures, self.later, self.server = [], [], [], None
+        self.peers, self.noise, self.agents = {}, {}, AGENTS
         for name, variable in (("state", "XDG_STATE_HOME"), ("run", "XDG_RUNTIME_DIR"), ("tmp", "TMPDIR"), ("config", "XDG_CONFIG_HOME")):
             os.mkdir(self.path(name), 0o700)
             os.environ[variable] = self.path(name)
@@ -56,7 +61,11 @@ class Bench:
             self.made.add(name)
         return self.path(name)
 
-    def policy(self):
+    def policy(self, rules=None):
+        if rules:
+            with open(self.path(f"rules-{rules}.yaml"), "w") as file:
+                file.write(work.many_rules(int(rules)))
+            return self.path(f"rules-{rules}.yaml")
         port = self.server and self.served_port()
         with open(self.path("rules.yaml"), "w") as file:
             file.write(work.policy_text(port))
@@ -79,8 +88,14 @@ class Bench:
             shutil.rmtree(path, ignore_errors=True)
 
     def watch(self, how, command, log="none"):
-        how = [self.policy() if option == "RULES" else option for option in how]
+        if isinstance(how, peers.Peer):
+            return [*peers.words(self, how), *command]
+        how = [self.policy(option[6:]) if option.split(":")[0] == "RULES" else option for option in how]
         return [AGENTWATCH, "run", "--quiet", *how, "--log", log, "--", *command]
+
+    def log_of(self, way):
+        """A file for the lines, anew each time; or none."""
+        return self.path("calls.jsonl") if way.log else "none"
 
     def wall_of_last_run(self):
         """The wall's command line as plan.txt of the last session has it, up to its "--"."""
@@ -210,21 +225,37 @@ def line(*columns):
     print("%-37s %-15s %10s %10s %7s %15s %7s %7s  %s" % columns, flush=True)
 
 
+def remark_of(extra, most):
+    """Microseconds more, of one call or of a whole start; most is what is aimed at."""
+    unit, name = (1000, "ms") if abs(extra) >= 1000 else (1, "us")
+    return f"{extra / unit:+.2f} {name}" + (f" (abs: {most / unit:g})" if most else "")
+
+
+SELF_MEASURED = {"agent": agent, "sustained": sustained, "throughput": servers.throughput, "mcp": servers.mcp, "lookup": lookup}
+
+
 def measure(bench, row, way):
     noise, unit, name = 1.0, 1e3, "ms"
+    other = isinstance(way.how, peers.Peer)
+    weight = row.weight / 3 if other else row.weight
+    if other and row.network and not way.how.network:
+        raise LookupError("it has no network of this machine's")
     if row.what == "memory":
         high, pss = memory(bench, way)
         line(row.title, way.label, "-", f"{high} KB", "-", f"Pss {pss} KB", "-", "10 MB", "" if high <= 10240 else "over")
+        bench.figures.append({**figure_of(row, way), "remark": f"{high / 1024:.1f} MB", "memory_kb": high, "shared_kb": pss})
         return
     if isinstance(row.what, str):
-        pairs = globals()[row.what](bench, row, way)
-        if row.what in ("sustained", "lookup"):
+        pairs = SELF_MEASURED[row.what](bench, row._replace(weight=weight), way)
+        if row.what in ("sustained", "mcp", "lookup"):
             unit, name = 1e6, "us"
     else:
         job = row.what(bench)
         bare = job.bare or job.command
-        pairs = bench.pairs_of(bare, bench.watch(way.how, job.command), row.weight, job.cwd, job.before)
-        noise = summary(bench.pairs_of(bare, bare, row.weight / 2, job.cwd, job.before))[0]
+        pairs = bench.pairs_of(bare, bench.watch(way.how, job.command, bench.log_of(way)), weight, job.cwd, job.before)
+        if row.title not in bench.noise:
+            bench.noise[row.title] = summary(bench.pairs_of(bare, bare, row.weight / 2, job.cwd, job.before))[0]
+        noise = bench.noise[row.title]
     ratio, low, high = summary(pairs)
     bare, watched = (statistics.median(p[n] for p in pairs) for n in (0, 1))
     over = way.budget is not None and ratio > way.budget * max(1.0, noise)
@@ -234,24 +265,64 @@ def measure(bench, row, way):
         remark = f"{1 / watched:,.0f} a second; bare {1 / bare:,.0f}"
     if row.calls:
         extra = statistics.median(w - b for b, w in pairs) / row.calls * 1e6
-        remark = (f"+{extra / 1000:.1f} ms (abs: {row.extra / 1000:g})" if row.extra >= 1000
-                  else f"+{extra:.1f} us a call (abs: {row.extra})")
+        remark = remark_of(extra, None if other else row.extra)
     line(row.title, way.label, f"{bare * unit:.2f} {name}", f"{watched * unit:.2f}", f"{ratio:.3f}",
          f"{low:.3f}..{high:.3f}", f"{noise:.3f}", way.budget or "-", remark)
-    bench.figures.append({"row": row.name, "engine": way.label, "user": "root" if os.geteuid() == 0 else "user",
-                          "bare": bare, "watched": watched, "ratio": ratio, "low": low, "high": high, "noise": noise,
-                          "budget": way.budget, "over": over, "extra_us": extra})
+    bench.figures.append({**figure_of(row, way), "bare": bare, "watched": watched, "ratio": ratio, "low": low, "high": high, "noise": noise,
+                          "over": over, "extra_us": extra, "remark": remark})
 
 
-def as_each(users):
-    """The same table once for each user, by processes of theirs."""
-    worst = 0
+def figure_of(row, way):
+    """What a figure is of; the numbers come on top."""
+    return {"row": row.name, "title": row.title, "engine": way.label, "peer": isinstance(way.how, peers.Peer), "curve": row.curve,
+            "user": "root" if os.geteuid() == 0 else "user", "budget": way.budget, "most_us": row.calls and row.extra or None,
+            "bare": None, "watched": None, "ratio": None, "low": None, "high": None, "noise": None, "over": False, "extra_us": None}
+
+
+def as_each(users, options):
+    """The same table once for each user, by processes of theirs; what they found, together."""
+    worst, merged = 0, None
     os.environ.pop("BENCH_USER")
+    rest = [word for number, word in enumerate(sys.argv[1:], 1) if word != "--json" and sys.argv[number - 1] != "--json"]
     for user in users:
         become = [] if user == "root" else ["runuser", "-u", user, "--"]
-        worst |= subprocess.run([*become, sys.executable, "-B", os.path.abspath(__file__), *sys.argv[1:]]).returncode
+        with tempfile.TemporaryDirectory(prefix="aw-bench.") as folder:
+            os.chmod(folder, 0o777)
+            keep = ["--json", f"{folder}/found"] if options.json else []
+            worst |= subprocess.run([*become, sys.executable, "-B", os.path.abspath(__file__), *keep, *rest]).returncode
+            if keep and os.path.exists(keep[1]):
+                with open(keep[1]) as file:
+                    found = json.load(file)
+                found["figures"] = (merged["figures"] if merged else []) + found["figures"]
+                merged = found
         print()
+    if merged:
+        write_json(options.json, merged)
     return worst
+
+
+def write_json(path, found):
+    with open(path + ".new", "w") as file:
+        json.dump(found, file, indent=1)
+    os.replace(path + ".new", path)
+
+
+def machine():
+    """The class of machine, without its name."""
+    with open("/proc/cpuinfo") as file:
+        model = re.search(r"^(?:model name|CPU implementer)\s*:\s*(.*)", file.read(), re.M)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    return {"when": time.strftime("%Y-%m-%d"), "cpus": os.cpu_count(), "model": model.group(1) if model else os.uname().machine,
+            "memory_gb": round(memory), "kernel": os.uname().release.split("-")[0], "system": system_name(),
+            "virtual": subprocess.run(["systemd-detect-virt", "-q"], check=False).returncode == 0 if shutil.which("systemd-detect-virt")
+            else "hypervisor" in open("/proc/cpuinfo").read()}
+
+
+def system_name():
+    try:
+        return re.search(r'^PRETTY_NAME="?([^"\n]*)', open("/etc/os-release").read(), re.M).group(1)
+    except (OSError, AttributeError):
+        return os.uname().sysname
 
 
 def main():
@@ -259,16 +330,18 @@ def main():
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(row.name for row in rows.ROWS))
     parser.add_argument("--quick", action="store_true", help="five pairs a row, no ten-second and agent rows")
     parser.add_argument("--check", action="store_true", help="fail above the budget")
-    parser.add_argument("--engine", help="only this engine, or runner")
+    parser.add_argument("--engine", help="only this engine, runner or other tool")
+    parser.add_argument("--no-peers", dest="peers", action="store_false", help="without other tools")
     parser.add_argument("--json", metavar="FILE", help="also write the figures there")
     options = parser.parse_args()
     if os.geteuid() == 0 and os.environ.get("BENCH_USER"):
-        return as_each(os.environ["BENCH_USER"].split())
+        return as_each(os.environ["BENCH_USER"].split(), options)
     unknown = set(options.rows) - {row.name for row in rows.ROWS}
     if unknown:
         parser.error(f"no such row: {', '.join(sorted(unknown))}")
     pairs = int(os.environ.get("BENCH_PAIRS", "5" if options.quick else "15"))
-    print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.2f}, Linux {os.uname().release}, "
+    load = round(os.getloadavg()[0], 2)
+    print(f"{os.cpu_count()} CPUs, load {load:.2f}, Linux {os.uname().release}, "
           f"{'root' if os.geteuid() == 0 else 'user'}; medians of {pairs} pairs; budget: ratio to bare\n")
     line("row", "engine/wall", "bare", "watched", "ratio", "quartiles", "noise", "budget", "")
     with tempfile.TemporaryDirectory(prefix="aw-bench.") as scratch:
@@ -278,8 +351,7 @@ def main():
         finally:
             bench.close()
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump(bench.figures, file, indent=1)
+        write_json(options.json, {"machine": {**machine(), "pairs": pairs, "load": load}, "figures": bench.figures})
     print()
     for failure in bench.failures:
         print("failed:", failure)
@@ -293,7 +365,7 @@ def run_rows(bench, options):
     for row in rows.ROWS:
         if row.name not in options.rows if options.rows else options.quick and not row.quick:
             continue
-        for way in row.ways:
+        for way in rows.ways_of(row, options.peers):
             if options.engine and way.label.split(",")[0] != options.engine:
                 continue
             try:

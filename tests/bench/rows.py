@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows.py - the table of what is measured: command, ways to watch it, budgets."""
 import collections
+import functools
 
+import peers
 import work
 
-# how: options of `agentwatch run`; RULES stands for a policy of the bench's own
-Way = collections.namedtuple("Way", "label how budget", defaults=(None,))
+# how: options of `agentwatch run`, or a peer; RULES stands for a policy of the bench's own, RULES:N for one with N rules;
+# log: a line for each call is written to a file
+Way = collections.namedtuple("Way", "label how budget log", defaults=(None, False))
 # what: a function of work.py, or the name of one in bench.py that measures by itself
 # weight: how many pairs, relative; calls, extra: abs rows, microseconds more for one of so many calls
-Row = collections.namedtuple("Row", "name title what ways weight calls extra quick", defaults=(1, 0, None, True))
+# network: by connections; curve: (what grows, how much of it)
+Row = collections.namedtuple("Row", "name title what ways weight calls extra quick network curve",
+                             defaults=(1, 0, None, True, False, None))
 
 
 def engines(**budgets):
@@ -28,6 +33,17 @@ def rules(budget, *runners):
     return [Way(runner, ["--runner", runner, "--policy", "RULES"], budget) for runner in runners]
 
 
+def grow(what, unit, amounts, make, how=("--engine", "hybrid")):
+    """How the cost of a call grows: make(amount) is a work and how many calls it makes."""
+    return [Row(f"grow-{what}", f"open, {amount:,} {unit} (abs)", functools.partial(make, amount),
+                [Way("hybrid", [option.replace("AMOUNT", str(amount)) for option in how])], 0.5, work.calls_of(make, amount),
+                quick=False, curve=(what, amount)) for amount in amounts]
+
+
+LOGGED = [Way("hybrid, log", ["--engine", "hybrid"], None, True)]
+COMPARED = {"start", "open", "cat", "find", "status", "git", "make", "node", "python", "exec", "exec-static", "npm", "connect",
+            "throughput", "mcp"}
+
 ROWS = [
     Row("open", "open+close, burst", work.open_burst, engines(preload=1.12, hybrid=1.20)),
     Row("sustained", "open+close, 10 s, every line written", "sustained", engines(hybrid=1.6), quick=False),
@@ -43,6 +59,13 @@ ROWS = [
     Row("start", "start-up: true (abs)", work.start, engines(hybrid=None), 3, 1, 8000),
     Row("static-open", "open in a static program (abs)", work.static_open, engines(hybrid=None), 1, 20000, 15),
     Row("memory", "memory (abs)", "memory", engines(hybrid=None)),
+    # beside the budgets
+    Row("find", "find -size of 20,000 files", work.find, engines(hybrid=None)),
+    Row("status", "git status, 20,000 files", work.status, engines(hybrid=None)),
+    Row("npm", "npm install of 40 local tarballs", work.npm, engines(hybrid=None), 0.5, quick=False),
+    Row("connect", "2,000 x connect on loopback", work.connect, engines(hybrid=None), network=True),
+    Row("throughput", "2 GB over one connection", "throughput", [*engines(hybrid=1.01), *rules(1.01, "exec")], network=True),
+    Row("mcp", "1,000 MCP calls, stdio", "mcp", [*engines(hybrid=None), *walls(None, "bwrap")[1:]]),
     # in mode enforce; what is short is repeated, since the start-up of a wall has a row of its own
     Row("wall-start", "start-up beside bwrap alone (abs)", work.start_walled, rules(None, "bwrap"), 3, 1, 10000),
     Row("wall-cat", "2 x cat 20,000 files", work.again(work.cat, 2), walls(1.15)),
@@ -55,4 +78,16 @@ ROWS = [
     Row("lookup", "looking a name up, kept", "lookup", rules(None, "bwrap", "exec")),
     Row("lookup-fresh", "looking names up, each another", "lookup", rules(None, "bwrap", "exec")),
     Row("wall-connect", "connect on loopback (abs)", work.connect, rules(None, "exec", "landlock"), 1, 2000, 60),
+    # how the cost of a call grows
+    *grow("rules", "rules", (10, 100, 1000, 10000), work.open_many_rules, ("--engine", "hybrid", "--policy", "RULES:AMOUNT")),
+    *grow("processes", "processes at once", (1, 4, 16, 64), work.open_side_by_side),
+    *grow("events", "calls", (1000, 10000, 100000, 1000000), work.open_often),
+    *grow("depth", "folders deep", (1, 8, 32, 128), work.open_deep),
 ]
+
+
+def ways_of(row, with_peers):
+    """Those of the row; with the log written, and behind peers, where it is compared."""
+    if row.name not in COMPARED or not with_peers:
+        return row.ways
+    return [*row.ways, *LOGGED, *(Way(peer.label, peer) for peer in peers.PEERS)]

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """work.py - the commands that bench.py times, and what they work on."""
 import collections
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -40,7 +42,7 @@ def write_tree(path, count, folders):
 
 
 def git(path, *arguments):
-    subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.invalid", "-C", path, *arguments], check=True)
+    subprocess.run(["git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "user.name=t", "-c", "user.email=t@example.invalid", "-C", path, *arguments], check=True)
 
 
 def repository(path):
@@ -143,6 +145,83 @@ def spawn_static(bench):
     return Work([bench.compiled("spawn_loop"), "500", bench.compiled("nothing", "-static")])
 
 
+def large_tree(path):
+    write_tree(path, 20000, 400)
+    git(path, "init", "-q")
+    git(path, "add", ".")
+    git(path, "commit", "-qm", "all")
+
+
+def find(bench):
+    """Looks at each file and opens each folder."""
+    return Work(["find", ".", "-type", "f", "-size", "+1000"], bench.once("large", large_tree))
+
+
+def status(bench):
+    return Work(["git", "status", "--porcelain"], bench.once("large", large_tree))
+
+
+def tarballs(path):
+    """40 packages of 25 files, and a project that wants all of them."""
+    os.makedirs(f"{path}/project")
+    wanted = {}
+    for number in range(40):
+        name = f"p{number}"
+        with tarfile.open(f"{path}/{name}.tgz", "w:gz") as out:
+            manifest = json.dumps({"name": name, "version": "1.0.0"})
+            for inner, text in [("package.json", manifest), *((f"lib/f{n}.js", f"exports.n = {n};\n" * 40) for n in range(24))]:
+                entry = tarfile.TarInfo(f"package/{inner}")
+                entry.size = len(text)
+                out.addfile(entry, io.BytesIO(text.encode()))
+        wanted[name] = f"file:../{name}.tgz"
+    with open(f"{path}/project/package.json", "w") as file:
+        json.dump({"name": "project", "version": "1.0.0", "private": True, "dependencies": wanted}, file)
+
+
+def npm(bench):
+    if not shutil.which("npm"):
+        raise LookupError("no npm")
+    folder = bench.once("tarballs", tarballs) + "/project"
+
+    def clean():
+        shutil.rmtree(f"{folder}/node_modules", ignore_errors=True)
+        if os.path.exists(f"{folder}/package-lock.json"):
+            os.unlink(f"{folder}/package-lock.json")
+    return Work(["npm", "install", "--offline", "--no-audit", "--no-fund", "--silent", "--cache", bench.path("npm-cache")], folder, clean)
+
+
+# --- how the cost of a call grows
+
+def calls_of(make, amount):
+    """How many opens the work makes: an amount of calls means itself."""
+    return amount if make is open_often else 20000
+
+
+def open_many_rules(_amount, bench):
+    return Work([bench.compiled("open_loop"), "20000"])
+
+
+def open_side_by_side(amount, bench):
+    """The same number of opens by so many processes at once."""
+    loop = bench.compiled("open_loop")
+    return Work(["sh", "-c", f"for n in $(seq {amount}); do {loop} {20000 // amount} & done; wait"])
+
+
+def open_often(amount, bench):
+    return Work([bench.compiled("open_loop"), str(amount)])
+
+
+def open_deep(amount, bench):
+    def make(path):
+        os.makedirs(path)
+        for depth in (1, 8, 32, 128):
+            folder = path + "/f" * depth
+            os.makedirs(folder, exist_ok=True)
+            with open(f"{folder}/file", "w") as file:
+                file.write("deep\n")
+    return Work([bench.compiled("open_loop"), "20000", bench.once("deep", make) + "/f" * amount + "/file"])
+
+
 def start(_bench):
     return Work([shutil.which("true")])
 
@@ -168,6 +247,13 @@ def again(work, times):
         script = "for n in " + " ".join(str(n) for n in range(times)) + '; do "$@" || exit; done'
         return found._replace(command=["sh", "-c", script, "sh", *found.command])
     return several
+
+
+def many_rules(count):
+    """So many rules that say nothing of what is opened: folders, names and patterns in turn."""
+    shapes = ("/srv/data{0}/private", "**/name{0}.key", "/opt/tool{0}/**/*.pem", "/var/lib/x{0}")
+    return json.dumps({"version": 1, "mode": "audit", "protections": "off", "filesystem": {
+        "default": "allow", "deny": [shapes[number % 4].format(number) for number in range(count)]}})
 
 
 def policy_text(port=None):

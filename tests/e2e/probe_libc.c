@@ -236,6 +236,7 @@ static dev_t no_device;
 	X(fopen, "fopen", FILE, "read", got(fopen(a, "r"))) \
 	X(fopen_write, "fopen.write", FILE, "write", got(fopen(a, "r+"))) \
 	X(fopen_create, "fopen.create", NEW, "create", got(fopen(a, "w"))) \
+	X(fopen_odd, "fopen.odd", NEW, "create", got(fopen(a, "wc"))) \
 	X(freopen, "freopen", FILE, "read", reopen(a)) \
 	X(opendir, "opendir", DIR, "read", got(opendir(a))) \
 	X(truncate, "truncate", FILE, "write", truncate(a, 1)) \

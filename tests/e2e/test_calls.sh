@@ -5,11 +5,12 @@
 # One run a variant and engine: the probe works through a list of calls, most in the allowed
 # folder, the same again where the policy refuses.  Answers are compared with the bare run's,
 # files with what they were, and the log must have exactly one line for each call.
+# AW_VARIANTS: only these kinds of program.
 . "$(dirname "$0")/../tap.sh"
 . "$root/tests/e2e/build_probe.sh"
 judge=("python3" "$root/tests/e2e/calls.py")
 
-variants=(glibc glibc-static musl musl-static i386-static)
+read -ra variants <<<"${AW_VARIANTS:-glibc glibc-static musl musl-static i386-static}"
 [ -z "${AW_QUICK:-}" ] || AW_TERSE=1
 
 cat >"$tmp/policy.yaml" <<END
@@ -60,7 +61,6 @@ run_variant()
 {
 	local engine=$1 variant=$2
 	fill
-	grep -q raw: "$tmp/list" || return
 	"${judge[@]}" plan "$tmp/list" "$tmp" "${cases[@]}" >"$tmp/plan"
 	snapshot denied readonly hidden >"$tmp/before"
 	"$AGENTWATCH" run --quiet --engine "$engine" --policy "$tmp/policy.yaml" --log "$log" \
@@ -86,12 +86,13 @@ for variant in "${variants[@]}"; do
 		[ -n "${AW_BARE:-}" ] || need_agentwatch
 	fi
 	for engine in $(engines); do
-		# A preload sees neither a static program nor a call that passes libc by.
+		# A preload sees neither a static program nor a call that passes libc by, and a
+		# handle has no path.
 		list=$tmp/list-$variant
 		cp "$list" "$tmp/list"
 		if [ "$engine" = preload ]; then
 			case $variant in *static) continue ;; esac
-			grep -vE '^(raw|int80):' "$list" >"$tmp/list"
+			grep -vE '^(raw|int80):|:open_by_handle_at' "$list" >"$tmp/list"
 		fi
 		fill
 		"${judge[@]}" plan "$tmp/list" "$tmp" "${cases[@]}" >"$tmp/plan"
@@ -126,5 +127,5 @@ for engine in $(engines); do
 	done
 done
 
-relay 'the table: ' < <("${judge[@]}" covered "$root/policy/calls.def" "$tmp"/list-*)
+[ -n "${AW_VARIANTS:-}" ] || relay 'the table: ' < <("${judge[@]}" covered "$root/policy/calls.def" "$tmp"/list-*)
 done_testing

@@ -65,8 +65,8 @@ for runner in exec bwrap landlock; do
 	is 'ECONNREFUSED ECONNREFUSED EACCES' "$runner: errors are those of the server's" \
 		"$(reach connect/$b/99 nb-connect/$b/99 connect/192.0.2.30/80)"
 	is '1000000 2000000 3000000' "$runner: bytes go both ways" "$(reach sink/$b/9000/1000000 nb-sink/$b/9000/2000000 flood/$b/9001/3000000)"
-	is '[[80,1000000,7],[80,2000000,7],[80,7,3000000]]' "$runner: and are counted" \
-		"$(jq -cs '[.[] | select(.event == "connection") | [80, .bytes_out, .bytes_in]]' "$log")"
+	is '[[7,3000000],[1000000,7],[2000000,7]]' "$runner: and are counted" \
+		"$(jq -cs '[.[] | select(.event == "connection") | [.bytes_out, .bytes_in]] | sort' "$log")"
 	ok "$runner: with who and how long" has '.event == "connection" and .pid > 0 and .address == "192.0.2.20" and .port == 9001 and .duration_ns > 0'
 	is 'sent EACCES' "$runner: a datagram goes by address alone" "$(reach udp/$b/7 udp/$a/7)"
 	[ $runner = exec ] || is '192.0.2.20:7' "$runner: the socket knows its server" "$(reach peer/$b/7)"
@@ -92,7 +92,7 @@ for runner in exec bwrap; do
 	[ $runner = exec ] || [ "$(reach connect/$b/80)" = connected ] || { skip "ends behind $runner" 'it does not work here'; continue; }
 	is '1000000 3000000 ECONNREFUSED ECONNREFUSED' "$runner: without any of these" \
 		"$(reach nb-sink/$b/9000/1000000 flood/$b/9001/3000000 connect/$b/99 connect/$a/80)"
-	is '[[1000000,7],[7,3000000]]' "$runner: the bytes are counted all the same" \
-		"$(jq -cs '[.[] | select(.event == "connection") | [.bytes_out, (.bytes_in - if .bytes_in % 10 == 8 or .bytes_in % 10 == 1 then 1 else 0 end)]]' "$log")"
+	is '[[7,3000000],[1000000,7]]' "$runner: the bytes are counted all the same" \
+		"$(jq -cs '[.[] | select(.event == "connection") | [.bytes_out, (.bytes_in - if .bytes_in % 10 == 8 or .bytes_in % 10 == 1 then 1 else 0 end)]] | sort' "$log")"
 done
 done_testing

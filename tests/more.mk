@@ -81,4 +81,4 @@ portable: portable-deps ## policy/ and pure parts elsewhere: aarch64 under qemu,
 	-+@! command -v aarch64-linux-gnu-gcc >/dev/null || $(ARM) -k LDFLAGS=-L$(ARM_LIBS) \
 		$(ARM_BUILD)/agentwatch $(ARM_BUILD)/agentwatch-enter $(ARM_BUILD)/libagentwatch.so $(ARM_UNIT)
 	@AW_PORTABLE=$(abspath $(BUILD))/portable AW_AARCH64=$(ARM_BUILD) AW_PURE='$(PURE_SRC)' \
-		AW_UNITS='$(ARM_UNIT)' tests/run.sh tests/portable/run.sh
+		AW_UNITS='$(ARM_UNIT)' tests/run.sh -t 600 tests/portable/run.sh

@@ -127,32 +127,55 @@ static void epoll_too(const struct aw_swap *swap, int number)
 		aw_outside_watch_instead(swap->tid, number, epoll, swap->old, swap->fd);
 }
 
-/* The old one is still open here, so that no epoll instance has forgotten it. */
+/* Where in the target the old socket is looked for. */
+struct search {
+	const struct aw_swap *swap;
+	int folder; /* its /proc/TID/fd */
+	char old[48];
+};
+
+static int look_at(const struct search *search, const char *number)
+{
+	char text[48];
+	ssize_t n = readlinkat(search->folder, number, text, sizeof(text) - 1);
+
+	text[n < 0 ? 0 : n] = '\0';
+	if (strcmp(text, search->old) == 0)
+		return put_at(search->swap, atoi(number));
+	if (strcmp(text, "anon_inode:[eventpoll]") == 0)
+		epoll_too(search->swap, atoi(number));
+	return 0;
+}
+
+/*
+ * The old one is still open here, so that no epoll instance has forgotten it.  Each
+ * look takes some microseconds, and a program with thousands of connections waits for
+ * them at each new one: duplicates are looked for among so many.
+ */
 int aw_outside_put(const struct aw_swap *swap)
 {
-	char path[32], text[48], old[48];
+	enum { LOOKS_MOST = 1024 };
+	struct search search = {.swap = swap};
+	char path[32], own[16];
 	AW_CLOSEDIR DIR *dir = NULL;
 	struct dirent *entry;
 	struct stat st;
-	int err = 0;
+	int err;
 
 	if (fstat(swap->old, &st) < 0)
 		return errno;
-	snprintf(old, sizeof(old), "socket:[%lu]", (unsigned long)st.st_ino);
+	snprintf(search.old, sizeof(search.old), "socket:[%lu]",
+		(unsigned long)st.st_ino);
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)swap->tid);
 	dir = opendir(path);
 	if (!dir)
 		return errno;
-	while (!err && (entry = readdir(dir))) {
-		ssize_t n =
-			readlinkat(dirfd(dir), entry->d_name, text, sizeof(text) - 1);
-
-		text[n < 0 ? 0 : n] = '\0';
-		if (strcmp(text, old) == 0)
-			err = put_at(swap, atoi(entry->d_name));
-		else if (strcmp(text, "anon_inode:[eventpoll]") == 0)
-			epoll_too(swap, atoi(entry->d_name));
-	}
+	search.folder = dirfd(dir);
+	snprintf(own, sizeof(own), "%d", swap->number);
+	err = look_at(&search, own);
+	for (int n = 0; n < LOOKS_MOST && !err && (entry = readdir(dir)); n++)
+		if (strcmp(entry->d_name, own) != 0)
+			err = look_at(&search, entry->d_name);
 	return err;
 }
 

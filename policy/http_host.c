@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "policy/port_text.h"
+
 enum { METHOD = 32, CHUNK_LINE = 256, CHUNK_DIGITS = 15, LENGTH_DIGITS = 18 };
 
 struct span {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_network.c - what `network` says besides its lists: for all of a session. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policy/load_internal.h"
+#include "policy/port_net.h"
 
 enum { FORWARDS_MAX = 64, PRIVATE_NAMES_MAX = 1000 };
 

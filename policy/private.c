@@ -4,7 +4,8 @@
 
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
+
+#include "policy/port_net.h"
 
 struct range {
 	unsigned char bytes[4], prefix;

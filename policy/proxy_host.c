@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proxy_host.c - where a client wants to go: a name or an address, and a port. */
-#include <arpa/inet.h>
 #include <string.h>
-#include <sys/socket.h>
 
+#include "policy/port_net.h"
 #include "policy/proxy.h"
 
 enum { LABEL = 63 };

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "policy/port_text.h"
 #include "policy/proxy.h"
 
 enum { METHOD = 32 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proxy_socks.c - SOCKS version 5, RFC 1928, without passwords. */
-#include <arpa/inet.h>
 #include <string.h>
-#include <sys/socket.h>
 
+#include "policy/port_net.h"
 #include "policy/proxy.h"
 
 enum { VERSION = 5, OPEN = 0, CONNECT = 1 };

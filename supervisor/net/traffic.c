@@ -37,6 +37,25 @@ static void set_rule(struct aw_key_rule *rule, const struct aw_policy *policy,
 		.layer = rule->given.layer};
 }
 
+static bool is_same_rule(const struct aw_key_rule *a, const struct aw_key_rule *b)
+{
+	return strcmp(a->text, b->text) == 0 && a->given.line == b->given.line &&
+	       strcmp(a->given.file, b->given.file) == 0 &&
+	       strcmp(a->given.layer, b->given.layer) == 0;
+}
+
+/* Those that are there stay until the end, so that another reading adds none. */
+static bool is_there(
+	const struct aw_traffic *traffic, const struct aw_traffic_rules *rules)
+{
+	const struct aw_traffic_rules *now = atomic_load(&traffic->rules);
+
+	return now && now->verify == rules->verify && now->bytes == rules->bytes &&
+	       is_same_rule(&now->by_verify, &rules->by_verify) &&
+	       is_same_rule(&now->by_bytes, &rules->by_bytes) &&
+	       is_same_rule(&now->by_connections, &rules->by_connections);
+}
+
 int aw_traffic_reload(struct aw_traffic *traffic, const struct aw_policy *policy,
 	struct aw_error *err)
 {
@@ -63,6 +82,10 @@ int aw_traffic_reload(struct aw_traffic *traffic, const struct aw_policy *policy
 		atomic_store(&traffic->relay, relay);
 	}
 	aw_meter_limit(&traffic->meter, &policy->limits);
+	if (is_there(traffic, rules)) {
+		free(rules);
+		return 0;
+	}
 	rules->before = atomic_load(&traffic->rules);
 	atomic_store(&traffic->rules, rules);
 	return 0;

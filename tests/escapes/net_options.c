@@ -89,7 +89,8 @@ static int with_message(struct target *t, int level, int type, const void *bytes
 
 	message.msg_name = domain == AF_INET ? (void *)&to : (void *)&six;
 	message.msg_namelen = domain == AF_INET ? sizeof to : sizeof six;
-	*c = (struct cmsghdr){CMSG_LEN(size), level, type};
+	*c = (struct cmsghdr){
+		.cmsg_len = CMSG_LEN(size), .cmsg_level = level, .cmsg_type = type};
 	memcpy(CMSG_DATA(c), bytes, size);
 	return answer(sendmsg(fd, &message, 0));
 }

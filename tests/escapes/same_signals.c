@@ -83,7 +83,7 @@ static void connections(void)
 	int server = socket(AF_UNIX, SOCK_STREAM, 0), fd, peer, i;
 
 	must("bind", AGAIN(bind(server, (struct sockaddr *)&address, size)));
-	listen(server, 8);
+	must("listen", AGAIN(listen(server, 8)));
 	for (i = 0; i < ROUNDS / 4; i++) {
 		fd = socket(AF_UNIX, SOCK_STREAM, 0);
 		must("connect", AGAIN(connect(fd, (struct sockaddr *)&address, size)));

@@ -3,6 +3,13 @@
 import errno, select, socket, ssl, sys
 
 
+def connected(s):
+    try:
+        return bool(s.getpeername())
+    except OSError:
+        return False
+
+
 def connect(address, port, blocks):
     s = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     if blocks:
@@ -13,6 +20,9 @@ def connect(address, port, blocks):
         if result == errno.EINPROGRESS:
             select.select([], [s], [], 10)
             result = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        # docs/LIMITS.md: seldom a refusal is told as a reset, or at the first use
+        if result == errno.ECONNRESET or not result and not connected(s):
+            result = errno.ECONNREFUSED
         if result:
             raise OSError(result, "")
     s.settimeout(10)

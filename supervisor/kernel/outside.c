@@ -63,14 +63,27 @@ static struct aw_inner *network_of(const struct aw_watch *watch)
 	return aw_name_service_network(names);
 }
 
+static bool is_inside(enum aw_route route)
+{
+	return route == AW_ROUTE_INSIDE || route == AW_ROUTE_NAMES;
+}
+
+/* Is the socket where this way begins, or is there no other place? */
+static bool is_there(const struct aw_watch *watch, int fd, enum aw_route route)
+{
+	const struct aw_inner *inner = network_of(watch);
+
+	return !inner || route == AW_ROUTE_AS_IT_IS || route == AW_ROUTE_EITHER ||
+	       aw_inner_has(inner, fd) == is_inside(route);
+}
+
 int aw_outside_make(struct aw_swap *swap, enum aw_route route)
 {
 	struct aw_inner *inner = network_of(swap->watch);
-	bool inside = route == AW_ROUTE_INSIDE || route == AW_ROUTE_NAMES;
+	bool inside = is_inside(route);
 	int type, domain, protocol, fd;
 
-	if (!inner || route == AW_ROUTE_AS_IT_IS || route == AW_ROUTE_EITHER ||
-		aw_inner_has(inner, swap->old) == inside)
+	if (is_there(swap->watch, swap->old, route))
 		return 0;
 	type = number_of(swap->old, SOL_SOCKET, SO_TYPE);
 	domain = number_of(swap->old, SOL_SOCKET, SO_DOMAIN);
@@ -205,8 +218,11 @@ bool aw_outside_has_port(int fd)
 int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route)
 {
 	struct aw_swap swap = aw_outside_swap(call, *fd);
-	int err = aw_persona_take(call->watch, &call->target);
+	int err;
 
+	if (is_there(call->watch, *fd, route))
+		return 0;
+	err = aw_persona_take(call->watch, &call->target);
 	if (!err)
 		err = aw_outside_make(&swap, route);
 	aw_persona_drop();

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
@@ -23,7 +24,7 @@
 #define uthash_fatal(msg) abort()
 #include <uthash.h>
 
-enum { ROOM = 1 << 20, LINGER_MS = 50 };
+enum { ROOM = 1 << 20, LINGER_MS = 50, GATHER_MS = 5 };
 
 struct entry {
 	uint64_t cookie; /* SO_COOKIE */
@@ -148,9 +149,15 @@ static void *main_of_thread(void *arg)
 	struct pollfd fds[2] = {{.fd = ends->netlink, .events = POLLIN},
 		{.fd = ends->stop, .events = POLLIN}};
 
-	while (!fds[1].revents)
-		if (poll(fds, 2, -1) > 0 && fds[0].revents)
-			receive(ends, ends->netlink, MSG_DONTWAIT);
+	while (!fds[1].revents) {
+		if (poll(fds, 2, -1) <= 0 || !fds[0].revents)
+			continue;
+		/* waking for each one would cost the watched program more than its call
+		 */
+		nanosleep(&(struct timespec){.tv_nsec = GATHER_MS * 1000000}, NULL);
+		while (receive(ends, ends->netlink, MSG_DONTWAIT))
+			;
+	}
 	/* the last processes have ended a moment ago */
 	while (poll(fds, 1, LINGER_MS) > 0 &&
 		receive(ends, ends->netlink, MSG_DONTWAIT))

@@ -17,6 +17,18 @@ alone()
 	AW_ALONE=1 exec unshare $flags bash -c 'ip link set lo up; exec bash "$0"' "$1"
 }
 
+# alone_with_mounts "$0": the same with mounts of its own, without which it is skipped; loopback is not up yet.
+alone_with_mounts()
+{
+	[ -z "${AW_ALONE:-}" ] || return 0
+	local flags=-mn
+	is_root || flags=-rmn
+	have ip && unshare $flags true 2>/dev/null || skip_all 'no namespaces of its own here'
+	rm -rf "$tmp"
+	trap - EXIT
+	AW_ALONE=1 exec unshare $flags bash "$1"
+}
+
 # The folder of installed agents that holds bin NAME; installs WHAT into the cache when it must.
 agents_dir()
 {

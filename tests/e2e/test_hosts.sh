@@ -4,17 +4,11 @@
 #
 # Runs with a hosts file, a name server and addresses of its own.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/network.sh"
 unset AGENTWATCH_RUNNER # the policies name the walls
 need_agentwatch
 have python3 || skip_all 'no python3'
-if [ -z "${AW_ALONE:-}" ]; then
-	flags=-mn
-	is_root || flags=-rmn
-	have ip && unshare $flags true 2>/dev/null || skip_all 'no namespaces of its own here'
-	rm -rf "$tmp"
-	trap - EXIT
-	AW_ALONE=1 exec unshare $flags bash "$0"
-fi
+alone_with_mounts "$0"
 
 ip link set lo up
 for address in 192.0.2.10 192.0.2.20 192.0.2.30; do ip address add "$address/32" dev lo; done

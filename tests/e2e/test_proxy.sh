@@ -4,16 +4,10 @@
 #
 # Runs with a hosts file, a name server that mostly is silent, and servers of its own.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/network.sh"
 need_agentwatch
 have python3 || skip_all 'no python3'
-if [ -z "${AW_ALONE:-}" ]; then
-	flags=-mn
-	is_root || flags=-rmn
-	have ip && unshare $flags true 2>/dev/null || skip_all 'no namespaces of its own here'
-	rm -rf "$tmp"
-	trap - EXIT
-	AW_ALONE=1 exec unshare $flags bash "$0"
-fi
+alone_with_mounts "$0"
 here=$root/tests/e2e
 python=$(python3 -c 'import sys; print(sys.executable)')
 

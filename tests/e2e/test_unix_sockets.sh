@@ -4,18 +4,12 @@
 #
 # Runs with a /run of its own, where servers have these names.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/network.sh"
 unset AGENTWATCH_RUNNER # the policies name the walls
 need_agentwatch
 have python3 || skip_all 'no python3'
 have jq || skip_all 'no jq'
-if [ -z "${AW_ALONE:-}" ]; then
-	flags=-mn
-	is_root || flags=-rmn
-	have ip && unshare $flags true 2>/dev/null || skip_all 'no namespaces of its own here'
-	rm -rf "$tmp"
-	trap - EXIT
-	AW_ALONE=1 exec unshare $flags bash "$0"
-fi
+alone_with_mounts "$0"
 
 ip link set lo up
 mkdir -p /tmp/.X11-unix

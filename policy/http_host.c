@@ -9,11 +9,6 @@
 
 enum { METHOD = 32, CHUNK_LINE = 256, CHUNK_DIGITS = 15, LENGTH_DIGITS = 18 };
 
-struct span {
-	const char *bytes;
-	size_t len;
-};
-
 /* What the fields of a head say of its body. */
 struct framing {
 	unsigned hosts, lengths, encodings;
@@ -27,12 +22,7 @@ static enum aw_http_said broken(struct aw_http_asks *ret, const char *mistake)
 	return AW_HTTP_BROKEN;
 }
 
-static bool is(struct span span, const char *word)
-{
-	return span.len == strlen(word) && strncasecmp(span.bytes, word, span.len) == 0;
-}
-
-static bool starts(struct span span, const char *word)
+static bool starts(struct aw_http_span span, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -44,34 +34,11 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_token(struct span span)
-{
-	static const char others[] = "!#$%&'*+-.^_`|~0123456789";
-
-	for (size_t i = 0; i < span.len; i++)
-		if (!is_letter(span.bytes[i]) &&
-			(!span.bytes[i] || !strchr(others, span.bytes[i])))
-			return false;
-	return span.len > 0;
-}
-
-/* The bytes in front of a sign, and the rest behind it; false: it is not there. */
-static bool cut(struct span *rest, char sign, struct span *ret)
-{
-	const char *at = memchr(rest->bytes, sign, rest->len);
-
-	if (!at)
-		return false;
-	*ret = (struct span){rest->bytes, (size_t)(at - rest->bytes)};
-	rest->len -= ret->len + 1;
-	rest->bytes = at + 1;
-	return true;
-}
-
 /* A line without its CRLF; false: it has another end, or control characters. */
-static bool cut_line(struct span *rest, struct span *ret)
+static bool cut_line(struct aw_http_span *rest, struct aw_http_span *ret)
 {
-	if (!cut(rest, '\n', ret) || !ret->len || ret->bytes[ret->len - 1] != '\r')
+	if (!aw_http_cut(rest, '\n', ret) || !ret->len ||
+		ret->bytes[ret->len - 1] != '\r')
 		return false;
 	ret->len--;
 	for (size_t i = 0; i < ret->len; i++) {
@@ -83,7 +50,7 @@ static bool cut_line(struct span *rest, struct span *ret)
 	return true;
 }
 
-static struct span trimmed(struct span span)
+static struct aw_http_span trimmed(struct aw_http_span span)
 {
 	while (span.len && strchr(" \t", span.bytes[span.len - 1]))
 		span.len--;
@@ -94,7 +61,7 @@ static struct span trimmed(struct span span)
 	return span;
 }
 
-static bool read_number(struct span digits, uint64_t *ret)
+static bool read_number(struct aw_http_span digits, uint64_t *ret)
 {
 	uint64_t number = 0;
 
@@ -112,7 +79,7 @@ static bool read_number(struct span digits, uint64_t *ret)
 /* --- is this a request? --- */
 
 /* " HTTP/1.x" at the end of a line as far as it is there; 1: yes, 0: so far, -1: no. */
-static int looks_like_version(struct span version)
+static int looks_like_version(struct aw_http_span version)
 {
 	static const char text[] = "HTTP/1.";
 	size_t len = sizeof(text) - 1;
@@ -123,7 +90,7 @@ static int looks_like_version(struct span version)
 }
 
 /* Does it begin as one of these, as far as it is there? */
-static bool begins_as_usual(struct span text)
+static bool begins_as_usual(struct aw_http_span text)
 {
 	static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "DELETE",
 		"OPTIONS", "TRACE", "PATCH", "CONNECT", "PROPFIND", "PROPPATCH",
@@ -140,9 +107,9 @@ static bool begins_as_usual(struct span text)
 }
 
 /* "METHOD TARGET HTTP/1.x", before the line is whole, too. */
-static int looks_like_request(struct span text)
+static int looks_like_request(struct aw_http_span text)
 {
-	struct span method, target;
+	struct aw_http_span method, target;
 	size_t n = 0;
 
 	while (n < text.len && n <= METHOD &&
@@ -151,43 +118,44 @@ static int looks_like_request(struct span text)
 		n++;
 	if (n == text.len && n <= METHOD)
 		return 0;
-	if (!n || n > METHOD || !cut(&text, ' ', &method) || method.len != n)
+	if (!n || n > METHOD || !aw_http_cut(&text, ' ', &method) || method.len != n)
 		return -1;
 	for (n = 0; n < text.len && (unsigned char)text.bytes[n] > ' '; n++)
 		;
 	if (n == text.len)
 		return 0;
-	if (!n || text.bytes[n] != ' ' || !cut(&text, ' ', &target))
+	if (!n || text.bytes[n] != ' ' || !aw_http_cut(&text, ' ', &target))
 		return -1;
 	return looks_like_version(text);
 }
 
 /* --- the request line --- */
 
-static bool add_place(struct aw_http_asks *ret, struct span authority, uint16_t port)
+static bool add_place(
+	struct aw_http_asks *ret, struct aw_http_span authority, uint16_t port)
 {
 	return aw_proxy_authority_read(
 		authority.bytes, authority.len, port, &ret->to[ret->count++]);
 }
 
-static uint16_t port_of_scheme(struct span scheme)
+static uint16_t port_of_scheme(struct aw_http_span scheme)
 {
-	if (is(scheme, "http") || is(scheme, "ws"))
+	if (aw_http_is(scheme, "http") || aw_http_is(scheme, "ws"))
 		return 80;
-	return is(scheme, "https") || is(scheme, "wss") ? 443 : 0;
+	return aw_http_is(scheme, "https") || aw_http_is(scheme, "wss") ? 443 : 0;
 }
 
-static bool read_target(struct span target, struct aw_http_asks *ret)
+static bool read_target(struct aw_http_span target, struct aw_http_asks *ret)
 {
-	struct span scheme, authority;
+	struct aw_http_span scheme, authority;
 
 	if (ret->connect)
 		return add_place(ret, target, 0);
-	if (target.bytes[0] == '/' || is(target, "*"))
+	if (target.bytes[0] == '/' || aw_http_is(target, "*"))
 		return true;
-	if (!cut(&target, ':', &scheme) || !starts(target, "//"))
+	if (!aw_http_cut(&target, ':', &scheme) || !starts(target, "//"))
 		return false;
-	authority = (struct span){target.bytes + 2, target.len - 2};
+	authority = (struct aw_http_span){target.bytes + 2, target.len - 2};
 	for (size_t i = 0; i < authority.len; i++)
 		if (strchr("/?#", authority.bytes[i]))
 			authority.len = i;
@@ -195,17 +163,17 @@ static bool read_target(struct span target, struct aw_http_asks *ret)
 }
 
 static enum aw_http_said read_request_line(
-	struct span line, struct framing *framing, struct aw_http_asks *ret)
+	struct aw_http_span line, struct framing *framing, struct aw_http_asks *ret)
 {
-	struct span method, target;
+	struct aw_http_span method, target;
 
-	if (!cut(&line, ' ', &method) || !is_token(method) ||
-		!cut(&line, ' ', &target) || !target.len || line.len != 8 ||
+	if (!aw_http_cut(&line, ' ', &method) || !aw_http_is_token(method) ||
+		!aw_http_cut(&line, ' ', &target) || !target.len || line.len != 8 ||
 		memcmp(line.bytes, "HTTP/1.", 7) != 0 ||
 		(line.bytes[7] != '0' && line.bytes[7] != '1'))
 		return broken(ret, "its first line is not one of HTTP/1");
 	framing->old = line.bytes[7] == '0';
-	ret->connect = is(method, "CONNECT");
+	ret->connect = aw_http_is(method, "CONNECT");
 	if (memchr(target.bytes, '\\', target.len) || !read_target(target, ret))
 		return broken(ret, "its URL has no host and port that can be judged");
 	return AW_HTTP_ASKS;
@@ -214,7 +182,7 @@ static enum aw_http_said read_request_line(
 /* --- the fields --- */
 
 /* Without Host, or with an empty one, it asks for no name. */
-static enum aw_http_said read_host(struct span value, uint16_t port,
+static enum aw_http_said read_host(struct aw_http_span value, uint16_t port,
 	struct framing *framing, struct aw_http_asks *ret)
 {
 	struct aw_proxy_to place;
@@ -236,23 +204,23 @@ static enum aw_http_said read_host(struct span value, uint16_t port,
 	return AW_HTTP_ASKS;
 }
 
-static enum aw_http_said read_field(struct span line, uint16_t port,
+static enum aw_http_said read_field(struct aw_http_span line, uint16_t port,
 	struct framing *framing, struct aw_http_asks *ret)
 {
-	struct span name, value;
+	struct aw_http_span name, value;
 
-	if (!cut(&line, ':', &name) || !is_token(name))
+	if (!aw_http_cut(&line, ':', &name) || !aw_http_is_token(name))
 		return broken(ret, "a field of it is not 'NAME: VALUE' on one line");
 	value = trimmed(line);
-	if (is(name, "Host"))
+	if (aw_http_is(name, "Host"))
 		return read_host(value, port, framing, ret);
-	if (is(name, "Content-Length") &&
+	if (aw_http_is(name, "Content-Length") &&
 		(framing->lengths++ || !read_number(value, &framing->length)))
 		return broken(ret, "its Content-Length is not one number");
-	if (is(name, "Transfer-Encoding") &&
-		(framing->encodings++ || !is(value, "chunked")))
+	if (aw_http_is(name, "Transfer-Encoding") &&
+		(framing->encodings++ || !aw_http_is(value, "chunked")))
 		return broken(ret, "its Transfer-Encoding is not just 'chunked'");
-	framing->upgrade |= is(name, "Upgrade");
+	framing->upgrade |= aw_http_is(name, "Upgrade");
 	return AW_HTTP_ASKS;
 }
 
@@ -272,12 +240,12 @@ static enum aw_http_said enter_body(struct aw_http_stream *stream,
 	return AW_HTTP_ASKS;
 }
 
-static enum aw_http_said read_head(struct aw_http_stream *stream, struct span text,
-	uint16_t port, struct aw_http_asks *ret)
+static enum aw_http_said read_head(struct aw_http_stream *stream,
+	struct aw_http_span text, uint16_t port, struct aw_http_asks *ret)
 {
 	enum aw_http_said said = AW_HTTP_ASKS;
 	struct framing framing = {0};
-	struct span line;
+	struct aw_http_span line;
 
 	ret->len = text.len;
 	for (bool first = true; said == AW_HTTP_ASKS; first = false) {
@@ -293,8 +261,8 @@ static enum aw_http_said read_head(struct aw_http_stream *stream, struct span te
 }
 
 /* Not a request: another protocol, where one may come. */
-static enum aw_http_said at_other(
-	const struct aw_http_stream *stream, struct span text, struct aw_http_asks *ret)
+static enum aw_http_said at_other(const struct aw_http_stream *stream,
+	struct aw_http_span text, struct aw_http_asks *ret)
 {
 	unsigned char first = (unsigned char)text.bytes[0];
 
@@ -307,8 +275,8 @@ static enum aw_http_said at_other(
 	return broken(ret, "what follows it is no request of HTTP/1");
 }
 
-static enum aw_http_said at_head(struct aw_http_stream *stream, struct span text,
-	uint16_t port, struct aw_http_asks *ret)
+static enum aw_http_said at_head(struct aw_http_stream *stream,
+	struct aw_http_span text, uint16_t port, struct aw_http_asks *ret)
 {
 	const char *end;
 	int request;
@@ -326,8 +294,9 @@ static enum aw_http_said at_head(struct aw_http_stream *stream, struct span text
 	end = memmem(text.bytes, text.len, "\r\n\r\n", 4);
 	if (end && request)
 		return read_head(stream,
-			(struct span){text.bytes, (size_t)(end - text.bytes) + 4}, port,
-			ret);
+			(struct aw_http_span){
+				text.bytes, (size_t)(end - text.bytes) + 4},
+			port, ret);
 	return end || text.len >= AW_HTTP_HEAD
 		       ? broken(ret, "its head is longer than 16384 bytes")
 		       : AW_HTTP_MORE;
@@ -335,8 +304,8 @@ static enum aw_http_said at_head(struct aw_http_stream *stream, struct span text
 
 /* --- the body --- */
 
-static enum aw_http_said at_body(struct aw_http_stream *stream, struct span text,
-	int next, struct aw_http_asks *ret)
+static enum aw_http_said at_body(struct aw_http_stream *stream,
+	struct aw_http_span text, int next, struct aw_http_asks *ret)
 {
 	ret->len = text.len < stream->left ? text.len : (size_t)stream->left;
 	stream->left -= ret->len;
@@ -346,8 +315,8 @@ static enum aw_http_said at_body(struct aw_http_stream *stream, struct span text
 }
 
 /* A line of a chunked body; AW_HTTP_PASSES: *ret_line is whole. */
-static enum aw_http_said body_line(
-	struct span text, size_t most, struct span *ret_line, struct aw_http_asks *ret)
+static enum aw_http_said body_line(struct aw_http_span text, size_t most,
+	struct aw_http_span *ret_line, struct aw_http_asks *ret)
 {
 	const char *end = memchr(text.bytes, '\n', text.len);
 
@@ -359,7 +328,7 @@ static enum aw_http_said body_line(
 	return AW_HTTP_PASSES;
 }
 
-static bool read_size(struct span line, uint64_t *ret)
+static bool read_size(struct aw_http_span line, uint64_t *ret)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *digit;
@@ -378,10 +347,10 @@ static bool read_size(struct span line, uint64_t *ret)
 	return n && n <= CHUNK_DIGITS && (n == line.len || line.bytes[n] == ';');
 }
 
-static enum aw_http_said at_chunk(
-	struct aw_http_stream *stream, struct span text, struct aw_http_asks *ret)
+static enum aw_http_said at_chunk(struct aw_http_stream *stream,
+	struct aw_http_span text, struct aw_http_asks *ret)
 {
-	struct span line = {NULL, 0};
+	struct aw_http_span line = {NULL, 0};
 	enum aw_http_said said = body_line(text, CHUNK_LINE, &line, ret);
 
 	if (said != AW_HTTP_PASSES)
@@ -392,8 +361,8 @@ static enum aw_http_said at_chunk(
 	return AW_HTTP_PASSES;
 }
 
-static enum aw_http_said at_end(
-	struct aw_http_stream *stream, struct span text, struct aw_http_asks *ret)
+static enum aw_http_said at_end(struct aw_http_stream *stream, struct aw_http_span text,
+	struct aw_http_asks *ret)
 {
 	if (memcmp(text.bytes, "\r\n", text.len < 2 ? text.len : 2) != 0)
 		return broken(ret, "a chunk of its body is longer than it says");
@@ -404,10 +373,10 @@ static enum aw_http_said at_end(
 	return AW_HTTP_PASSES;
 }
 
-static enum aw_http_said at_trailer(
-	struct aw_http_stream *stream, struct span text, struct aw_http_asks *ret)
+static enum aw_http_said at_trailer(struct aw_http_stream *stream,
+	struct aw_http_span text, struct aw_http_asks *ret)
 {
-	struct span line = {NULL, 0};
+	struct aw_http_span line = {NULL, 0};
 	enum aw_http_said said = body_line(text, AW_HTTP_HEAD, &line, ret);
 
 	if (said == AW_HTTP_PASSES && !line.len)
@@ -418,7 +387,7 @@ static enum aw_http_said at_trailer(
 enum aw_http_said aw_http_stream_next(struct aw_http_stream *stream, const char *bytes,
 	size_t len, uint16_t port, struct aw_http_asks *ret)
 {
-	struct span text = {bytes, len};
+	struct aw_http_span text = {bytes, len};
 
 	ret->len = 0;
 	ret->count = 0;

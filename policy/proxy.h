@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "policy/http_span.h"
+
 #define AW_PROXY_HOST 253 /* longest name, RFC 1035 */
 
 /* Where a client wants to go. */
@@ -47,11 +49,6 @@ enum aw_proxy_said {
 enum {
 	AW_HTTP_HEAD = 16384, /* a longer head is refused */
 	AW_HTTP_FIELDS = 100, /* and so are more fields */
-};
-
-struct aw_http_span {
-	const char *bytes;
-	size_t len;
 };
 
 /* The head of a request; spans point into the bytes that were read. */

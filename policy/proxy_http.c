@@ -14,45 +14,11 @@
 
 enum { METHOD = 32 };
 
-#define IS(span, word) aw_is((span), (word), sizeof(word) - 1)
-
-static bool aw_is(struct aw_http_span span, const char *word, size_t len)
-{
-	return span.len == len && strncasecmp(span.bytes, word, len) == 0;
-}
-
 static enum aw_proxy_said bad(
 	struct aw_http_mistake *mistake, int status, const char *reason)
 {
 	*mistake = (struct aw_http_mistake){status, reason};
 	return AW_PROXY_BAD;
-}
-
-static bool is_token(struct aw_http_span span)
-{
-	static const char others[] = "!#$%&'*+-.^_`|~";
-
-	for (size_t i = 0; i < span.len; i++) {
-		char c = span.bytes[i];
-
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			    (c >= '0' && c <= '9') || (c && strchr(others, c))))
-			return false;
-	}
-	return span.len > 0;
-}
-
-/* The bytes in front of a sign, and the rest behind it; false: it is not there. */
-static bool cut(struct aw_http_span *rest, char sign, struct aw_http_span *ret)
-{
-	const char *at = memchr(rest->bytes, sign, rest->len);
-
-	if (!at)
-		return false;
-	*ret = (struct aw_http_span){rest->bytes, (size_t)(at - rest->bytes)};
-	rest->len -= ret->len + 1;
-	rest->bytes = at + 1;
-	return true;
 }
 
 static struct aw_http_span trimmed(struct aw_http_span span)
@@ -124,8 +90,9 @@ static enum aw_proxy_said read_request_line(struct aw_http_span line,
 {
 	struct aw_http_span target;
 
-	if (!cut(&line, ' ', &ret->method) || !is_token(ret->method) ||
-		ret->method.len > METHOD || !cut(&line, ' ', &target) || !target.len)
+	if (!aw_http_cut(&line, ' ', &ret->method) || !aw_http_is_token(ret->method) ||
+		ret->method.len > METHOD || !aw_http_cut(&line, ' ', &target) ||
+		!target.len)
 		return bad(mistake, 400, "the request line is not one of HTTP/1");
 	if (line.len != 8 || memcmp(line.bytes, "HTTP/1.", 7) != 0 ||
 		(line.bytes[7] != '0' && line.bytes[7] != '1'))
@@ -152,7 +119,7 @@ static enum aw_proxy_said read_field(struct aw_http_span line,
 {
 	struct aw_http_span name;
 
-	if (!cut(&line, ':', &name) || !is_token(name))
+	if (!aw_http_cut(&line, ':', &name) || !aw_http_is_token(name))
 		return bad(mistake, 400, "a field is not 'NAME: VALUE' on one line");
 	if (ret->fields == AW_HTTP_FIELDS)
 		return bad(mistake, 431, "the request has more than 100 fields");
@@ -196,7 +163,7 @@ static bool lists(struct aw_http_span list, struct aw_http_span word)
 {
 	struct aw_http_span one;
 
-	while (cut(&list, ',', &one) || (one = list, list.len = 0, one.len)) {
+	while (aw_http_cut(&list, ',', &one) || (one = list, list.len = 0, one.len)) {
 		one = trimmed(one);
 		if (one.len == word.len &&
 			strncasecmp(one.bytes, word.bytes, word.len) == 0)
@@ -209,7 +176,8 @@ static bool lists(struct aw_http_span list, struct aw_http_span word)
 static bool connection_lists(const struct aw_http_request *rq, struct aw_http_span name)
 {
 	for (size_t i = 0; i < rq->fields; i++)
-		if (IS(rq->names[i], "Connection") && lists(rq->values[i], name))
+		if (aw_http_is(rq->names[i], "Connection") &&
+			lists(rq->values[i], name))
 			return true;
 	return false;
 }
@@ -223,16 +191,16 @@ static enum aw_proxy_said look_at_field(struct aw_http_request *ret, size_t i,
 {
 	struct aw_http_span name = ret->names[i], value = ret->values[i];
 
-	if (IS(name, "Host")) {
+	if (aw_http_is(name, "Host")) {
 		if (seen->hosts++ || !host_fits(ret, value))
 			return bad(mistake, 400,
 				"Host is not the host of the request, or is there "
 				"twice");
-	} else if (IS(name, "Content-Length")) {
+	} else if (aw_http_is(name, "Content-Length")) {
 		if (seen->lengths++ || !read_length(value, &ret->length))
 			return bad(mistake, 400, "Content-Length is not one number");
-	} else if (IS(name, "Transfer-Encoding")) {
-		if (seen->encodings++ || !IS(value, "chunked"))
+	} else if (aw_http_is(name, "Transfer-Encoding")) {
+		if (seen->encodings++ || !aw_http_is(value, "chunked"))
 			return bad(mistake, 501,
 				"Transfer-Encoding is not just 'chunked'");
 		ret->chunked = true;
@@ -282,7 +250,7 @@ enum aw_proxy_said aw_http_request_read(const char *bytes, size_t len,
 	ret->chunked = false;
 	ret->length = 0;
 	rest.len = ret->head - 2;
-	for (bool first = true; cut(&rest, '\n', &line); first = false) {
+	for (bool first = true; aw_http_cut(&rest, '\n', &line); first = false) {
 		line.len--; /* its CR */
 		if ((first ? read_request_line(line, ret, ret_mistake)
 			   : read_field(line, ret, ret_mistake)) == AW_PROXY_BAD)
@@ -341,7 +309,7 @@ static bool is_between(const struct aw_http_request *rq, struct aw_http_span nam
 		"Proxy-Authenticate"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (aw_is(name, names[i], strlen(names[i])))
+		if (aw_http_is(name, names[i]))
 			return true;
 	return connection_lists(rq, name);
 }

@@ -143,6 +143,16 @@ static bool receive(struct aw_ends *ends, int fd, int flags)
 	return n > 0 || (n < 0 && (errno == EINTR || errno == ENOBUFS));
 }
 
+static bool has_some(struct aw_ends *ends)
+{
+	bool some;
+
+	pthread_mutex_lock(&ends->lock);
+	some = ends->all != NULL;
+	pthread_mutex_unlock(&ends->lock);
+	return some;
+}
+
 static void *main_of_thread(void *arg)
 {
 	struct aw_ends *ends = arg;
@@ -159,7 +169,7 @@ static void *main_of_thread(void *arg)
 			;
 	}
 	/* the last processes have ended a moment ago */
-	while (poll(fds, 1, LINGER_MS) > 0 &&
+	while (has_some(ends) && poll(fds, 1, LINGER_MS) > 0 &&
 		receive(ends, ends->netlink, MSG_DONTWAIT))
 		;
 	return NULL;

@@ -24,6 +24,7 @@
 
 #include "supervisor/ask/notice.h"
 #include "supervisor/descend.h"
+#include "supervisor/pass.h"
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
@@ -58,35 +59,28 @@ static void tell_human(const struct front *front, int question, const char *text
 /* One message of the service's; false: there is none any more. */
 static bool read_news(struct front *front)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	char text[AW_NOTICE_TEXT];
-	struct aw_news news;
-	struct iovec iov[2] = {{&news, sizeof(news)}, {text, sizeof(text) - 1}};
-	struct msghdr msg = {.msg_iov = iov,
-		.msg_iovlen = 2,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(front->news, &msg, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	struct {
+		struct aw_news head;
+		char text[AW_NOTICE_TEXT];
+	} news;
+	int fds[AW_PASS_MOST];
+	ssize_t n = aw_pass_take(front->news, &news, sizeof(news) - 1, fds);
 
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+	if (n < 0 && errno == EAGAIN)
 		return true;
-	if (n < (ssize_t)sizeof(news))
+	if (n < (ssize_t)sizeof(news.head))
 		return false;
-	text[(size_t)n - sizeof(news)] = '\0';
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&front->listener, CMSG_DATA(c), sizeof(int));
-	if (news.kind == AW_NEWS_STARTED) {
-		front->command = news.value;
-		front->waited = news.waited;
-	} else if (news.kind == AW_NEWS_ENDED)
-		front->status = news.value;
-	else if (news.kind == AW_NEWS_ASKED)
-		tell_human(front, news.value, text);
-	else if (news.kind == AW_NEWS_STOPPED && aw_proc_stopped(front->command))
+	news.text[(size_t)n - sizeof(news.head)] = '\0';
+	if (fds[0] >= 0)
+		front->listener = fds[0];
+	if (news.head.kind == AW_NEWS_STARTED) {
+		front->command = news.head.value;
+		front->waited = news.head.waited;
+	} else if (news.head.kind == AW_NEWS_ENDED)
+		front->status = news.head.value;
+	else if (news.head.kind == AW_NEWS_ASKED)
+		tell_human(front, news.head.value, news.text);
+	else if (news.head.kind == AW_NEWS_STOPPED && aw_proc_stopped(front->command))
 		raise(SIGSTOP); /* so that the caller's shell sees a stopped job */
 	return true;
 }

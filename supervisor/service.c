@@ -16,6 +16,7 @@
 #include "supervisor/ask/requests.h"
 #include "supervisor/descend.h"
 #include "supervisor/net/traffic.h"
+#include "supervisor/pass.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 #include "supervisor/say.h"
@@ -34,22 +35,8 @@ static uint64_t now_ms(void)
 static void tell(struct service *s, int kind, int value, int fd)
 {
 	struct aw_news news = {kind, value, s->waited};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {{0}};
-	struct iovec iov = {&news, sizeof(news)};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
-	if (fd >= 0) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = CMSG_SPACE(sizeof(int));
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
-	}
-	sendmsg(s->news, &msg, MSG_NOSIGNAL);
+	aw_pass(s->news, &news, sizeof(news), &fd, fd >= 0, 0);
 }
 
 static void stop(struct service *s, int signal)

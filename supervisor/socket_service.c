@@ -25,6 +25,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/entry.h"
 #include "supervisor/kernel/git.h"
+#include "supervisor/pass.h"
 #include "supervisor/program.h"
 #include "supervisor/run.h"
 
@@ -107,23 +108,8 @@ static bool read_question(struct aw_socket_service *service, int fd, struct ques
 static void reply(
 	int fd, const struct aw_wire_answer *answer, const int *fds, int count)
 {
-	union {
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
-		struct cmsghdr align;
-	} control = {{0}};
-	struct iovec iov = {(void *)answer, sizeof(*answer)};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-	size_t size = (size_t)count * sizeof(int);
-
-	if (count) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = CMSG_SPACE(size);
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(size);
-		memcpy(CMSG_DATA(&control.align), fds, size);
-	}
-	sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT); /* there is room for it */
+	/* there is room for it */
+	aw_pass(fd, answer, sizeof(*answer), fds, (size_t)count, MSG_DONTWAIT);
 }
 
 static void greet(struct aw_watch *watch, int fd, struct question *q)

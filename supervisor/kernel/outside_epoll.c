@@ -18,6 +18,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/outside.h"
+#include "supervisor/pass.h"
 
 enum { FILES = 3 /* the epoll instance, the old socket, the new one */ };
 
@@ -31,36 +32,18 @@ static int channel = -1; /* to the thread */
 
 static bool receive(int fd, struct wish *ret, int files[FILES])
 {
-	union {
-		char bytes[CMSG_SPACE(FILES * sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec iov = {ret, sizeof(*ret)};
-	struct msghdr msg = {.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes)};
-	struct cmsghdr *c;
-	ssize_t n;
-
-	do
-		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	c = n == sizeof(*ret) ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (!c || c->cmsg_len != CMSG_LEN(FILES * sizeof(int)))
-		return false;
-	memcpy(files, CMSG_DATA(c), FILES * sizeof(int));
-	return true;
+	return aw_pass_take(fd, ret, sizeof(*ret), files) == sizeof(*ret) &&
+	       files[FILES - 1] >= 0;
 }
 
-/* Out of the way of a number. */
+/* Out of the way of a number: the lowest one that is free is another. */
 static void move_from(int *fd, int number)
 {
 	int moved;
 
 	if (*fd != number)
 		return;
-	moved = fcntl(*fd, F_DUPFD_CLOEXEC, number + 1);
+	moved = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
 	close(*fd);
 	*fd = moved;
 }
@@ -136,27 +119,26 @@ static int start(void)
 	return pair[0];
 }
 
-static void ask(const struct wish *wish, const int files[FILES])
+/* With the lock held: done, or not by this thread, which is not asked again then. */
+static bool ask_it(const struct wish *wish, const int files[FILES])
 {
-	union {
-		char bytes[CMSG_SPACE(FILES * sizeof(int))];
-		struct cmsghdr align;
-	} control = {{0}};
-	struct iovec iov = {(void *)wish, sizeof(*wish)};
-	struct msghdr msg = {.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes)};
-
-	control.align.cmsg_level = SOL_SOCKET;
-	control.align.cmsg_type = SCM_RIGHTS;
-	control.align.cmsg_len = CMSG_LEN(FILES * sizeof(int));
-	memcpy(CMSG_DATA(&control.align), files, FILES * sizeof(int));
-	pthread_mutex_lock(&lock);
 	if (channel < 0)
 		channel = start();
-	if (channel >= 0 && sendmsg(channel, &msg, MSG_NOSIGNAL) > 0)
-		wait_for(channel); /* until it is done */
+	if (channel < 0)
+		return false;
+	if (aw_pass(channel, wish, sizeof(*wish), files, FILES, 0) == 0 &&
+		wait_for(channel))
+		return true;
+	close(channel);
+	channel = -1;
+	return false;
+}
+
+static void ask(const struct wish *wish, const int files[FILES])
+{
+	pthread_mutex_lock(&lock);
+	if (!ask_it(wish, files))
+		ask_it(wish, files);
 	pthread_mutex_unlock(&lock);
 }
 

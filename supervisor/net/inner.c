@@ -21,6 +21,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/net/maker.h"
+#include "supervisor/pass.h"
 
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71 /* Linux 5.14 */
@@ -93,29 +94,13 @@ static void find_families(struct aw_maker *ret)
 
 static int receive(int socket, struct aw_maker_answer *ret, int *ret_fd)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec iov = {ret, sizeof(*ret)};
-	struct msghdr msg = {.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes)};
-	struct cmsghdr *c;
-	ssize_t n;
+	int fds[AW_PASS_MOST];
+	ssize_t n = aw_pass_take(socket, ret, sizeof(*ret), fds);
 
-	do
-		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno;
-	if (n != sizeof(*ret))
-		return ESRCH;
-	c = CMSG_FIRSTHDR(&msg);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
-	return ret->err;
+	*ret_fd = fds[0];
+	return n == sizeof(*ret) ? ret->err : ESRCH;
 }
 
 static int joined(int socket, struct aw_error *err)

@@ -17,6 +17,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "supervisor/pass.h"
+
 enum { SOCKET = 0, LOOPBACK = 1 /* index of lo, in any namespace */ };
 
 /* RTM_NEWADDR for one address of the loopback, alone in its net. */
@@ -148,22 +150,8 @@ static int make(const struct aw_maker_request *rq, int *ret_fd)
 static void answer(int err, enum aw_maker_step step, int fd)
 {
 	struct aw_maker_answer words = {err, step};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {{0}};
-	struct iovec iov = {&words, sizeof(words)};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
-	if (fd >= 0) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = sizeof(control.bytes);
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
-	}
-	sendmsg(SOCKET, &msg, MSG_NOSIGNAL);
+	aw_pass(SOCKET, &words, sizeof(words), &fd, fd >= 0, 0);
 }
 
 static void join(const struct aw_maker *maker)

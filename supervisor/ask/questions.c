@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* questions.c - open questions, who waits for them, and answers that are remembered. */
+/* questions.c - open questions and who waits for them. */
 #include "supervisor/ask/questions.h"
 
 #include <errno.h>
@@ -10,10 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervisor/ask/subject_key.h"
-
-#define uthash_fatal(msg) abort()
-#include <uthash.h>
+#include "supervisor/ask/remembered.h"
 
 /* A call that waits, or was interrupted a moment ago. */
 struct asker {
@@ -34,20 +31,13 @@ struct question {
 	struct question *next;
 };
 
-struct remembered {
-	struct aw_key key; /* owned */
-	bool yes;
-	uid_t uid;
-	UT_hash_handle hh;
-};
-
 struct aw_questions {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	uint64_t changes, seen; /* seen: by the one that waits */
-	struct question *list;	/* oldest first */
-	struct remembered *remembered;
-	uint64_t last_id, deadline; /* deadline in ms */
+	uint64_t changes, seen;		  /* seen: by the one that waits */
+	struct question *list;		  /* oldest first */
+	struct aw_remembered *remembered; /* owned */
+	uint64_t last_id, deadline;	  /* deadline in ms */
 	size_t askers;
 	int news; /* eventfd */
 };
@@ -120,8 +110,6 @@ static void free_question(struct aw_questions *q, struct question *question)
 
 void aw_questions_free(struct aw_questions *q)
 {
-	struct remembered *r, *next;
-
 	if (!q)
 		return;
 	while (q->list) {
@@ -130,12 +118,7 @@ void aw_questions_free(struct aw_questions *q)
 		q->list = first->next;
 		free_question(q, first);
 	}
-	HASH_ITER(hh, q->remembered, r, next)
-	{
-		HASH_DEL(q->remembered, r);
-		aw_key_release(&r->key);
-		free(r);
-	}
+	aw_remembered_free(q->remembered);
 	close(q->news);
 	pthread_cond_destroy(&q->changed);
 	pthread_mutex_destroy(&q->lock);
@@ -146,47 +129,6 @@ static void signal_change(struct aw_questions *q)
 {
 	q->changes++;
 	pthread_cond_broadcast(&q->changed);
-}
-
-static struct remembered *find_remembered(
-	struct aw_questions *q, const struct aw_key *key)
-{
-	struct remembered *found = NULL;
-
-	HASH_FIND(hh, q->remembered, key->bytes, key->len, found);
-	return found;
-}
-
-/* Who may change something may read it: a yes for the one is one for the other. */
-static struct remembered *recall(struct aw_questions *q, struct aw_key *key)
-{
-	struct remembered *found = find_remembered(q, key);
-
-	if (!found && aw_key_as_change(key, true)) {
-		found = find_remembered(q, key);
-		if (found && !found->yes)
-			found = NULL;
-		aw_key_as_change(key, false);
-	}
-	return found;
-}
-
-static void remember(struct aw_questions *q, const struct question *question)
-{
-	struct remembered *r = find_remembered(q, &question->key);
-
-	if (question->copy->event.argv_truncated) /* not known to the end */
-		return;
-	if (!r) {
-		r = calloc(1, sizeof(*r));
-		if (!r || !aw_key_copy(&question->key, &r->key)) {
-			free(r);
-			return;
-		}
-		HASH_ADD_KEYPTR(hh, q->remembered, r->key.bytes, r->key.len, r);
-	}
-	r->yes = question->answer.state == AW_ANSWER_YES;
-	r->uid = question->answer.uid;
 }
 
 static size_t present(const struct question *question)
@@ -295,17 +237,10 @@ static struct question *find_question(
 static void ask(struct aw_questions *q, const struct aw_asked *asked,
 	struct aw_key *key, struct aw_answered *ret)
 {
-	const struct remembered *known = recall(q, key);
 	struct question *question = find_question(q, asked, key);
 
-	if (known && !question) {
-		*ret = (struct aw_answered){
-			.state = known->yes ? AW_ANSWER_YES : AW_ANSWER_NO,
-			.how = AW_HOW_SESSION,
-			.by_human = true,
-			.uid = known->uid};
+	if (!question && aw_remembered_find(q->remembered, key, ret))
 		return;
-	}
 	if (!question)
 		question = open_question(q, asked, key);
 	if (question && join(q, question, asked))
@@ -407,8 +342,9 @@ int aw_questions_answer(struct aw_questions *q, uint64_t id, bool yes,
 		one->answer.by_human = one->told = true;
 		one->answer.uid = uid;
 		settle(q, one, yes, how);
-		if (how == AW_HOW_SESSION)
-			remember(q, one);
+		/* one that is not known to the end is asked about again */
+		if (how == AW_HOW_SESSION && !one->copy->event.argv_truncated)
+			aw_remembered_add(&q->remembered, &one->key, yes, uid);
 	}
 	pthread_mutex_unlock(&q->lock);
 	return r;

@@ -50,17 +50,6 @@ static bool cut_line(struct aw_http_span *rest, struct aw_http_span *ret)
 	return true;
 }
 
-static struct aw_http_span trimmed(struct aw_http_span span)
-{
-	while (span.len && strchr(" \t", span.bytes[span.len - 1]))
-		span.len--;
-	while (span.len && strchr(" \t", span.bytes[0])) {
-		span.bytes++;
-		span.len--;
-	}
-	return span;
-}
-
 static bool read_number(struct aw_http_span digits, uint64_t *ret)
 {
 	uint64_t number = 0;
@@ -211,7 +200,7 @@ static enum aw_http_said read_field(struct aw_http_span line, uint16_t port,
 
 	if (!aw_http_cut(&line, ':', &name) || !aw_http_is_token(name))
 		return broken(ret, "a field of it is not 'NAME: VALUE' on one line");
-	value = trimmed(line);
+	value = aw_http_trimmed(line);
 	if (aw_http_is(name, "Host"))
 		return read_host(value, port, framing, ret);
 	if (aw_http_is(name, "Content-Length") &&

@@ -50,4 +50,16 @@ static inline bool aw_http_cut(
 	return true;
 }
 
+/* Without blanks at its ends. */
+static inline struct aw_http_span aw_http_trimmed(struct aw_http_span span)
+{
+	while (span.len && strchr(" \t", span.bytes[span.len - 1]))
+		span.len--;
+	while (span.len && strchr(" \t", span.bytes[0])) {
+		span.bytes++;
+		span.len--;
+	}
+	return span;
+}
+
 #endif

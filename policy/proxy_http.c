@@ -21,17 +21,6 @@ static enum aw_proxy_said bad(
 	return AW_PROXY_BAD;
 }
 
-static struct aw_http_span trimmed(struct aw_http_span span)
-{
-	while (span.len && strchr(" \t", span.bytes[span.len - 1]))
-		span.len--;
-	while (span.len && strchr(" \t", span.bytes[0])) {
-		span.bytes++;
-		span.len--;
-	}
-	return span;
-}
-
 /* Length of the head with its empty line; 0: it goes on. */
 static size_t head_length(const char *bytes, size_t len)
 {
@@ -124,7 +113,7 @@ static enum aw_proxy_said read_field(struct aw_http_span line,
 	if (ret->fields == AW_HTTP_FIELDS)
 		return bad(mistake, 431, "the request has more than 100 fields");
 	ret->names[ret->fields] = name;
-	ret->values[ret->fields++] = trimmed(line);
+	ret->values[ret->fields++] = aw_http_trimmed(line);
 	return AW_PROXY_WHOLE;
 }
 
@@ -164,7 +153,7 @@ static bool lists(struct aw_http_span list, struct aw_http_span word)
 	struct aw_http_span one;
 
 	while (aw_http_cut(&list, ',', &one) || (one = list, list.len = 0, one.len)) {
-		one = trimmed(one);
+		one = aw_http_trimmed(one);
 		if (one.len == word.len &&
 			strncasecmp(one.bytes, word.bytes, word.len) == 0)
 			return true;

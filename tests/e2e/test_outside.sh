@@ -23,9 +23,10 @@ python3 "$root/tests/e2e/outside_server.py" "$tmp/ready" &
 server=$!
 at_end 'kill $server'
 wait_for 5 test -e "$tmp/ready" || skip_all 'no addresses of its own here'
-compile e2e/outside gcc -O1 -pthread -D_GNU_SOURCE "$root/tests/e2e/outside.c" || { fail 'outside.c compiles' "$(<"$tmp/compile.log")"; done_testing; }
+sources=("$root"/tests/e2e/outside{,_same,_policy}.c)
+compile e2e/outside gcc -O1 -pthread -D_GNU_SOURCE "${sources[@]}" || { fail 'outside.c compiles' "$(<"$tmp/compile.log")"; done_testing; }
 dynamic=$compiled
-compile e2e/outside_static gcc -O1 -static -pthread -D_GNU_SOURCE "$root/tests/e2e/outside.c"
+compile e2e/outside_static gcc -O1 -static -pthread -D_GNU_SOURCE "${sources[@]}"
 static=$compiled
 
 # policy ALLOW [MORE]

@@ -38,15 +38,13 @@ struct name {
 
 struct aw_names {
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* a look-up has ended, or there is one to make */
+	pthread_cond_t changed; /* there are look-ups to make, or it ends */
 	struct name *all;	/* newest first; owned */
 	size_t used;		/* how many are */
 	unsigned users;		/* the owner, and the thread while it runs */
-	bool running, stop, wanted, looking;
-	struct timespec started; /* the look-ups that are wanted or under way */
-	unsigned rounds;	 /* of look-ups that have ended */
-	time_t last;		 /* when the latest round ended */
-	_Atomic bool served;	 /* by a name service; for good, and these are there */
+	bool running, stop, wanted;
+	time_t last;	     /* when the latest round ended */
+	_Atomic bool served; /* by a name service; for good, and these are there */
 	struct aw_learned *learned; /* owned */
 	struct aw_hosts *hosts;	    /* owned */
 };
@@ -148,15 +146,11 @@ int aw_names_create(
 	const struct aw_image *image, struct aw_names **ret, struct aw_error *err)
 {
 	struct aw_names *names = calloc(1, sizeof(*names));
-	pthread_condattr_t clock;
 
 	if (!names)
 		return aw_fail(err, ENOMEM, "remembering allowed names");
 	pthread_mutex_init(&names->lock, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&names->changed, &clock);
-	pthread_condattr_destroy(&clock);
+	pthread_cond_init(&names->changed, NULL);
 	names->users = 1;
 	if (aw_names_reload(names, image, err) < 0) {
 		release(names);
@@ -232,7 +226,6 @@ static void look_up(struct aw_names *names, struct name *n)
 		if (to_bytes(a->ai_addr, bytes))
 			note_place(n, bytes);
 	freeaddrinfo(found);
-	pthread_cond_broadcast(&names->changed);
 }
 
 static void *main_of_thread(void *arg)
@@ -246,33 +239,26 @@ static void *main_of_thread(void *arg)
 			continue;
 		}
 		names->wanted = false;
-		names->looking = true;
-		clock_gettime(CLOCK_MONOTONIC, &names->started);
 		for (struct name *n = names->all; n && !names->stop; n = n->next)
 			if (n->used)
 				look_up(names, n);
-		names->looking = false;
-		names->rounds++;
 		names->last = now();
-		pthread_cond_broadcast(&names->changed);
 	}
 	pthread_mutex_unlock(&names->lock);
 	release(names);
 	return NULL;
 }
 
-/* With the lock held; false when there is no thread to do it. */
-static bool want_look_ups(struct aw_names *names)
+/* With the lock held; without a thread to do it nothing is known. */
+static void want_look_ups(struct aw_names *names)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	if (!names->wanted && !names->looking)
-		clock_gettime(CLOCK_MONOTONIC, &names->started);
 	names->wanted = true;
 	pthread_cond_broadcast(&names->changed);
 	if (names->running)
-		return true;
+		return;
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	names->users++;
@@ -283,7 +269,6 @@ static bool want_look_ups(struct aw_names *names)
 		pthread_setname_np(thread, "aw-names");
 	else
 		names->users--;
-	return names->running;
 }
 
 static size_t known(struct aw_names *names, const unsigned char bytes[16],
@@ -300,25 +285,6 @@ static size_t known(struct aw_names *names, const unsigned char bytes[16],
 	return count;
 }
 
-/*
- * With the lock held: until the address is known or a round of look-ups has ended. Time
- * counts from the start of the round: a dead name server holds nobody up again and
- * again.
- */
-static size_t wait_for(struct aw_names *names, const unsigned char bytes[16],
-	const char *ret[], size_t max)
-{
-	unsigned end = names->rounds + 1;
-	struct timespec until = names->started;
-	size_t count = 0;
-
-	until.tv_sec += AW_NAMES_WAIT_MS / 1000;
-	while (!count && (int)(names->rounds - end) < 0 && !names->stop &&
-		pthread_cond_timedwait(&names->changed, &names->lock, &until) == 0)
-		count = known(names, bytes, ret, max);
-	return count ? count : known(names, bytes, ret, max);
-}
-
 /* With the lock held: are they to be looked up, since they are old or unknown? */
 static bool is_due(const struct aw_names *names, size_t count)
 {
@@ -326,15 +292,6 @@ static bool is_due(const struct aw_names *names, size_t count)
 
 	return !names->last || age >= AW_NAMES_FRESH_S ||
 	       (!count && age >= AW_NAMES_RETRY_S);
-}
-
-/* With the lock held: would wait_for() wait? */
-static bool is_worth_waiting(const struct aw_names *names)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec - names->started.tv_sec < AW_NAMES_WAIT_MS / 1000;
 }
 
 static bool key_of(const struct aw_address *address, unsigned char ret[16])
@@ -349,9 +306,8 @@ static bool key_of(const struct aw_address *address, unsigned char ret[16])
 	return true;
 }
 
-/* ret_more: do not wait, but say whether it would be any use; or NULL. */
-static size_t names_of(struct aw_names *names, const struct aw_address *address,
-	const char *ret[], size_t max, bool *ret_more)
+size_t aw_names_of(struct aw_names *names, const struct aw_address *address,
+	const char *ret[], size_t max)
 {
 	unsigned char bytes[16];
 	size_t count = 0;
@@ -361,28 +317,11 @@ static size_t names_of(struct aw_names *names, const struct aw_address *address,
 	pthread_mutex_lock(&names->lock);
 	if (names->used) {
 		count = known(names, bytes, ret, max);
-		if (is_due(names, count) && want_look_ups(names) && !count) {
-			if (ret_more)
-				*ret_more = is_worth_waiting(names);
-			else
-				count = wait_for(names, bytes, ret, max);
-		}
+		if (is_due(names, count))
+			want_look_ups(names);
 	}
 	pthread_mutex_unlock(&names->lock);
 	return count;
-}
-
-size_t aw_names_of(struct aw_names *names, const struct aw_address *address,
-	const char *ret[], size_t max)
-{
-	return names_of(names, address, ret, max, NULL);
-}
-
-size_t aw_names_now(struct aw_names *names, const struct aw_address *address,
-	const char *ret[], size_t max, bool *ret_more)
-{
-	*ret_more = false;
-	return names_of(names, address, ret, max, ret_more);
 }
 
 int aw_names_serve(struct aw_names *names, struct aw_error *err)
@@ -457,35 +396,32 @@ static void decide_served(struct aw_names *names, const struct aw_image *image,
 	address->host = best;
 }
 
-bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
-	uint32_t profiles, enum aw_action action, bool patient,
-	struct aw_address *address, struct aw_decision *decision)
+void aw_names_decide(struct aw_names *names, const struct aw_image *image,
+	uint32_t profiles, enum aw_action action, struct aw_address *address,
+	struct aw_decision *decision)
 {
 	const char *found[NAMES_MAX];
 	struct aw_decision by_name;
-	bool more = false;
 	size_t count;
 
 	if (!names || action == AW_BIND || address->host)
-		return true;
+		return;
 	if (names->served) {
 		decide_served(names, image, profiles, action, address, decision);
-		return true;
+		return;
 	}
 	if (decision->verdict != AW_DENY || decision->rule != AW_NO_RULE)
-		return true;
-	count = patient ? aw_names_of(names, address, found, NAMES_MAX)
-			: aw_names_now(names, address, found, NAMES_MAX, &more);
+		return;
+	count = aw_names_of(names, address, found, NAMES_MAX);
 	for (size_t i = 0; i < count; i++) {
 		address->host = found[i];
 		aw_image_decide_address_in(image, profiles, action, address, &by_name);
 		if (by_name.verdict == AW_ALLOW) {
 			*decision = by_name;
-			return true;
+			return;
 		}
 	}
 	address->host = NULL;
-	return !more;
 }
 
 void aw_names_free(struct aw_names *names)

@@ -33,15 +33,14 @@ int aw_names_reload(
 	struct aw_names *names, const struct aw_image *image, struct aw_error *err);
 
 /*
- * Up to max names that have this address; the port does not matter.  They are good
- * until aw_names_free().  Where none is known yet, it waits for the look-ups of the
- * moment, AW_NAMES_WAIT_MS at most; with nothing to look up it never waits.
+ * Up to max names that are known to have this address; the port does not matter.  They
+ * are good until aw_names_free().  Nobody waits: what is not known, or is old, is
+ * looked up behind the back.
  */
 size_t aw_names_of(struct aw_names *names, const struct aw_address *address,
 	const char *ret[], size_t max);
 
 enum {
-	AW_NAMES_WAIT_MS = 2000, /* for the first answers, and for those of a refresh */
 	AW_NAMES_FRESH_S =
 		60, /* after that they are looked up again, behind the back */
 	AW_NAMES_RETRY_S =
@@ -49,13 +48,6 @@ enum {
 	AW_NAMES_KEEP_S = 600, /* an address that a name no longer has counts this long
 				*/
 };
-
-/*
- * Up to max names that are known to have this address, at once.  *ret_more: there may
- * be more to learn, look-ups are under way; aw_names_of() waits for them.
- */
-size_t aw_names_now(struct aw_names *names, const struct aw_address *address,
-	const char *ret[], size_t max, bool *ret_more);
 
 /*
  * From now on a name service tells what there is to know, and nothing is looked up
@@ -80,14 +72,12 @@ struct aw_hosts *aw_names_hosts(const struct aw_names *names);
  * mildest verdict counts; one without a name is judged as it is.  address->host is the
  * name that counted, good until this thread's next call.
  *
- * Elsewhere: a denial that no rule stands behind, judged again with each name that the
- * address has. False: it may be otherwise after waiting, and patient is false; nothing
- * is changed. True: *decision and, when it is a name that allows it, address->host are
- * the last word.
+ * Elsewhere: a denial that no rule stands behind, judged again with each name that is
+ * known for the address; the one that allows it becomes address->host.
  */
-bool aw_names_decide(struct aw_names *names, const struct aw_image *image,
-	uint32_t profiles, enum aw_action action, bool patient,
-	struct aw_address *address, struct aw_decision *decision);
+void aw_names_decide(struct aw_names *names, const struct aw_image *image,
+	uint32_t profiles, enum aw_action action, struct aw_address *address,
+	struct aw_decision *decision);
 
 /* Ends the thread at its next chance and frees all; NULL is fine. */
 void aw_names_free(struct aw_names *names);

@@ -148,7 +148,7 @@ static void decide_address(struct aw_watch *watch, const struct question *q, cha
 	aw_image_decide_address_in(atomic_load(&watch->image), q->who.role.profiles,
 		(enum aw_action)q->head.action, &to, ret);
 	aw_names_decide(watch->names, atomic_load(&watch->image), q->who.role.profiles,
-		(enum aw_action)q->head.action, false, &to, ret);
+		(enum aw_action)q->head.action, &to, ret);
 }
 
 /* argv as it came: strings with their terminators, one behind the other. */

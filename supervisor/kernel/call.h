@@ -20,7 +20,6 @@ enum aw_reply {
 	AW_REPLY_FAIL,	   /* refused, with call->err */
 	AW_REPLY_VALUE,	   /* done for the target: call->value, or call->err */
 	AW_REPLY_DONE,	   /* an injected descriptor has answered already */
-	AW_REPLY_LATER,	   /* it has to wait: once more, by a thread of its own */
 	AW_REPLY_ASK,	   /* a human is asked: once more, when there is an answer */
 };
 
@@ -52,7 +51,6 @@ struct aw_notified {
 	bool moves;	/* directories get other names: bump the generation */
 	bool leads;	/* enforce: a path may lead elsewhere, by a link or a root */
 	bool gone;	/* the target was killed while it waited */
-	bool patient;	/* it may wait: nobody else waits for this thread */
 	bool in_git;	/* this thread holds the lock of git.c */
 	bool verifying; /* asked about the program that it has become: aw_call_verify()
 			 */

@@ -44,7 +44,7 @@ static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 		call->target.who.role.profiles, event->action, &to, &decision);
 	/* audit holds nobody up: what is not known yet is a denial */
 	aw_names_decide(call->watch->names, atomic_load(&call->watch->image),
-		call->target.who.role.profiles, event->action, false, &to, &decision);
+		call->target.who.role.profiles, event->action, &to, &decision);
 	if (decision.verdict == AW_ALLOW && to.host)
 		event->host = (struct aw_text){to.host, strlen(to.host)};
 	aw_call_decide(call, &decision);

@@ -187,10 +187,7 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 		call->silent = true;
 		return false;
 	}
-	if (!aw_route_decide(call, address, &to, &decision)) {
-		call->reply = AW_REPLY_LATER;
-		return false;
-	}
+	aw_route_decide(call, address, &to, &decision);
 	if (to.host)
 		event->host = (struct aw_text){to.host, strlen(to.host)};
 	if (path.len && event->action != AW_BIND) { /* a denied file stays denied */

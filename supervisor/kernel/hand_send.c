@@ -331,7 +331,6 @@ static void many(struct aw_notified *call, int *fd, enum kind kind)
 	long sent = 0, result = 0;
 	bool pending = false;
 
-	call->patient = true; /* what is out already must not be sent again */
 	for (uint64_t i = 0; i < count && result >= 0; i++) {
 		struct message m = {
 			.kind = kind, .address.place = {.parent = -1, .object = -1}};

@@ -32,15 +32,6 @@ struct aw_notify {
 	size_t request_size, response_size;
 };
 
-/* A call that waits, in a thread of its own. */
-struct patient {
-	struct aw_notified call;
-	struct seccomp_notif request;
-};
-
-/* How many there are; the session's end waits for them. */
-static _Atomic unsigned patients;
-
 static void answer(struct aw_notified *call)
 {
 	struct seccomp_notif_resp *response = call->response;
@@ -124,7 +115,7 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->reply = AW_REPLY_CONTINUE;
 	call->err = 0;
 	call->value = 0;
-	call->silent = call->gone = call->moves = call->leads = call->patient = false;
+	call->silent = call->gone = call->moves = call->leads = false;
 	call->moot = 0;
 	call->verifying &= call->waited_for != 0;
 	call->device = call->inode = 0;
@@ -194,9 +185,6 @@ static bool is_known(struct aw_notified *call)
 	return true;
 }
 
-static void start_patient(
-	const struct aw_notified *call, const struct seccomp_notif *request);
-
 /* Enforce: what cannot be logged any more is not done; the agent is being stopped. */
 static bool is_blind(struct aw_notified *call)
 {
@@ -207,15 +195,13 @@ static bool is_blind(struct aw_notified *call)
 	return true;
 }
 
-static void handle_inside(
-	struct aw_notified *call, const struct seccomp_notif *request, bool patient)
+static void handle_inside(struct aw_notified *call, const struct seccomp_notif *request)
 {
 	struct aw_watch *watch = call->watch;
 	bool log_first = watch->enforce || watch->ask;
 
 	reset(call, request);
 	aw_persona_keep_for(call->target.tid);
-	call->patient = patient;
 	if (is_blind(call) || !is_known(call) ||
 		!aw_call_identify(call, &request->data))
 		call->silent = true;
@@ -223,10 +209,6 @@ static void handle_inside(
 		deal_with(call);
 	if (call->reply == AW_REPLY_ASK && aw_call_park(call, request))
 		return;
-	if (call->reply == AW_REPLY_LATER) {
-		start_patient(call, request);
-		return;
-	}
 	if (call->moves) {
 		aw_shared_moved(atomic_load(&watch->shared));
 		atomic_store(&watch->settle, 4);
@@ -244,12 +226,11 @@ static void handle_inside(
 		aw_questions_leave(watch->questions, call->id, AW_LEFT_SERVED, 0);
 }
 
-static void handle(
-	struct aw_notified *call, const struct seccomp_notif *request, bool patient)
+static void handle(struct aw_notified *call, const struct seccomp_notif *request)
 {
 	unsigned door = aw_readers_enter(&call->watch->readers);
 
-	handle_inside(call, request, patient);
+	handle_inside(call, request);
 	aw_readers_leave(&call->watch->readers, door);
 }
 
@@ -272,63 +253,13 @@ void aw_notify_again(struct aw_watch *watch, const struct seccomp_notif *request
 		call->verifying = verifying;
 	}
 	if (call && call->response) {
-		handle(call, request, false);
+		handle(call, request);
 		aw_vector_free(&call->argv);
 		free(call->argv_text);
 		free(call->response);
 	}
 	free(call);
 	aw_persona_drop();
-}
-
-static void *be_patient(void *arg)
-{
-	struct patient *p = arg;
-
-	prctl(PR_SET_NAME, "aw-patient");
-	aw_persona_prepare();
-	handle(&p->call, &p->request, true);
-	aw_vector_free(&p->call.argv);
-	free(p->call.argv_text);
-	free(p->call.response);
-	free(p);
-	atomic_fetch_sub(&patients, 1);
-	return NULL;
-}
-
-/* The call once more from the start, where waiting holds nobody else up. */
-static void start_patient(
-	const struct aw_notified *call, const struct seccomp_notif *request)
-{
-	struct patient *p = calloc(1, sizeof(*p));
-	struct seccomp_notif_resp *response = call->response;
-	pthread_attr_t detached;
-	pthread_t thread;
-	int err = ENOMEM;
-
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	if (p && (p->call.response = calloc(1, call->response_size))) {
-		p->call.watch = call->watch;
-		p->call.response_size = call->response_size;
-		p->call.waited_for = call->waited_for;
-		p->call.first_ts = call->first_ts;
-		p->request = *request;
-		atomic_fetch_add(&patients, 1);
-		err = pthread_create(&thread, &detached, be_patient, p);
-		if (err)
-			atomic_fetch_sub(&patients, 1);
-	}
-	pthread_attr_destroy(&detached);
-	if (!err)
-		return;
-	if (p)
-		free(p->call.response);
-	free(p);
-	memset(response, 0, call->response_size);
-	response->id = call->id;
-	response->error = -err;
-	ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, response);
 }
 
 /* Nobody is left under the filter (Linux 6.11 ends the waiting then). */
@@ -391,7 +322,7 @@ static void serve_calls(
 			atomic_store(watch->last_call, request->id);
 		leave_turn(watch, received);
 		if (received)
-			handle(call, request, false);
+			handle(call, request);
 		else if (code == ENOENT ? is_over(watch->listener) : code != EINTR)
 			break;
 	}
@@ -484,8 +415,6 @@ void aw_notify_stop(struct aw_notify *notify)
 			}
 		} while (pthread_timedjoin_np(notify->threads[i], NULL, &soon) != 0);
 	}
-	while (atomic_load(&patients)) /* for AW_NAMES_WAIT_MS at most */
-		usleep(1000);
 	free(notify->threads);
 	free(notify);
 }

@@ -68,11 +68,10 @@ static void decide_inside(struct aw_notified *call, struct aw_hand_address *addr
 		admit_inside(call, to, decision);
 		return;
 	}
-	if (named.verdict == AW_DENY &&
-		!aw_names_decide(call->watch->names, atomic_load(&call->watch->image),
-			call->target.who.role.profiles, call->event.action, false,
-			&copy, &named))
-		named = *decision;
+	if (named.verdict == AW_DENY)
+		aw_names_decide(call->watch->names, atomic_load(&call->watch->image),
+			call->target.who.role.profiles, call->event.action, &copy,
+			&named);
 	if (named.verdict != AW_DENY && !aw_inner_listens(call->watch->inner,
 						address->protocol, &address->judged)) {
 		*decision = named;
@@ -109,7 +108,7 @@ static void admit_any_port(const struct aw_notified *call,
 		decision->verdict = AW_ALLOW;
 }
 
-bool aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
+void aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 	struct aw_address *to, struct aw_decision *decision)
 {
 	struct aw_name_service *names = atomic_load(&call->watch->dns);
@@ -118,19 +117,16 @@ bool aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 
 	admit_any_port(call, address, to, decision);
 	if (aw_name_route_decide(call, address, to, decision))
-		return true;
+		return;
 	if (apart && aw_route_is_inside(to)) {
 		decide_inside(call, address, to, decision);
-		return true;
+		return;
 	}
-	if (!aw_names_decide(call->watch->names, atomic_load(&call->watch->image),
-		    call->target.who.role.profiles, call->event.action, call->patient,
-		    to, decision))
-		return false;
+	aw_names_decide(call->watch->names, atomic_load(&call->watch->image),
+		call->target.who.role.profiles, call->event.action, to, decision);
 	if (apart && (to->family == AF_INET || to->family == AF_INET6))
 		address->route = call->event.action == AW_BIND ? AW_ROUTE_INSIDE
 							       : AW_ROUTE_OUTSIDE;
 	else if (names && aw_name_service_network(names))
 		address->route = AW_ROUTE_OUTSIDE; /* it may have asked for names */
-	return true;
 }

@@ -20,10 +20,9 @@ enum aw_route aw_route_of_name(struct aw_notified *call, const struct aw_address
 
 /*
  * The verdict about an address, with the names that it has, and address->route.  Inside
- * the wall's loopback no rule is needed; what a rule says of it counts.  False: it may
- * be otherwise after waiting (AW_REPLY_LATER), nothing is changed.
+ * the wall's loopback no rule is needed; what a rule says of it counts.
  */
-bool aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
+void aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 	struct aw_address *to, struct aw_decision *decision);
 
 /* The loopback, or what stands for it: any address that only the wall's inside has. */

@@ -83,7 +83,7 @@ static void judge_address(const struct aw_conn *conn, const unsigned char bytes[
 	decide(conn, &ret->address, &ret->decision);
 	if (conn->to.family)
 		aw_names_decide(watch->names, image_of(conn), conn->who.role.profiles,
-			AW_CONNECT, false, &ret->address, &ret->decision);
+			AW_CONNECT, &ret->address, &ret->decision);
 	else if (ret->decision.verdict != AW_DENY && is_rebound(conn, bytes)) {
 		ret->decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
 		ret->rebound = true;

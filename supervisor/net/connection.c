@@ -38,6 +38,7 @@ struct aw_ends {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	struct entry *all; /* with the lock */
+	bool heard;	   /* the same: we are told of ends */
 };
 
 void aw_connection_note(
@@ -143,6 +144,30 @@ static bool receive(struct aw_ends *ends, int fd, int flags)
 	return n > 0 || (n < 0 && (errno == EINTR || errno == ENOBUFS));
 }
 
+/* With the lock held: be told of all ends on this machine, or not; 0 or an errno. */
+static int hear(struct aw_ends *ends, bool yes)
+{
+	static const int groups[] = {
+		SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY};
+
+	for (int i = 0; i < 2 && ends->heard != yes; i++)
+		if (setsockopt(ends->netlink, SOL_NETLINK,
+			    yes ? NETLINK_ADD_MEMBERSHIP : NETLINK_DROP_MEMBERSHIP,
+			    &groups[i], sizeof(groups[i])) < 0)
+			return errno;
+	ends->heard = yes;
+	return 0;
+}
+
+/* Others' connections end all the time. */
+static void rest(struct aw_ends *ends)
+{
+	pthread_mutex_lock(&ends->lock);
+	if (!ends->all)
+		hear(ends, false);
+	pthread_mutex_unlock(&ends->lock);
+}
+
 static bool has_some(struct aw_ends *ends)
 {
 	bool some;
@@ -167,6 +192,7 @@ static void *main_of_thread(void *arg)
 		nanosleep(&(struct timespec){.tv_nsec = GATHER_MS * 1000000}, NULL);
 		while (receive(ends, ends->netlink, MSG_DONTWAIT))
 			;
+		rest(ends);
 	}
 	/* the last processes have ended a moment ago */
 	while (has_some(ends) && poll(fds, 1, LINGER_MS) > 0 &&
@@ -199,10 +225,8 @@ static void ask_for(struct aw_ends *ends, int family)
 
 static int listen_for_ends(struct aw_ends *ends)
 {
-	static const int groups[] = {
-		SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY};
 	struct sockaddr_nl any = {.nl_family = AF_NETLINK};
-	int room = ROOM;
+	int room = ROOM, err;
 
 	ends->netlink =
 		socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -210,10 +234,12 @@ static int listen_for_ends(struct aw_ends *ends)
 		bind(ends->netlink, (struct sockaddr *)&any, sizeof(any)) < 0)
 		return errno;
 	setsockopt(ends->netlink, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
-	for (int i = 0; i < 2; i++)
-		if (setsockopt(ends->netlink, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP,
-			    &groups[i], sizeof(groups[i])) < 0)
-			return errno;
+	/* whether it can be had is told at the start */
+	err = hear(ends, true);
+	if (!err)
+		err = hear(ends, false);
+	if (err)
+		return err;
 	ends->stop = eventfd(0, EFD_CLOEXEC);
 	return ends->stop < 0 ? errno : 0;
 }
@@ -271,6 +297,7 @@ void aw_ends_add(struct aw_ends *ends, int fd, const struct aw_connection *c)
 		return;
 	}
 	pthread_mutex_lock(&ends->lock);
+	hear(ends, true);
 	HASH_REPLACE(hh, ends->all, cookie, sizeof(e->cookie), e, old);
 	pthread_mutex_unlock(&ends->lock);
 	free(old);

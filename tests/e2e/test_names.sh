@@ -132,6 +132,15 @@ if [ "${lab_user:-0}" != 0 ] && echo 0 >/proc/sys/user/max_net_namespaces 2>/dev
 	is '192.0.2.10 2001:db8::10,reached,no-name,ok 192.0.2.10' 'without a namespace of its own, a port of the loopback stands in' \
 		"$(names find=allowed.test reach=allowed.test=80 find=denied.test ask=A=allowed.test=tcp)"
 	ok 'the log says so' jq -es 'any(.[]; .event == "warning" and .kind == "names")' "$log"
+	ports() { ss -Huln src 127.0.0.1 | awk '{ sub(/.*:/, "", $4); print $4 }' | sort; }
+	ports >"$tmp/before"
+	names "wait=$tmp/asked" >/dev/null &
+	session=$!
+	wait_for 5 eval '[ -n "$(ports | comm -13 "$tmp/before" -)" ]'
+	is refused 'who is not of the session is not answered there' \
+		"$(python3 tests/e2e/names.py "ask=A=allowed.test=udp=127.0.0.1=$(ports | comm -13 "$tmp/before" - | head -n 1)")"
+	touch "$tmp/asked"
+	wait $session
 else
 	skip 'without a namespace of its own' 'it can be made'
 fi

@@ -82,7 +82,29 @@ static void add(struct aw_proxy_server *server, int fd)
 	aw_conn_watch(conn, &conn->client, EPOLLIN);
 }
 
-/* With too many of them the others wait in the kernel's queue. */
+static void listen_for_more(struct aw_proxy_server *server, bool more)
+{
+	struct epoll_event event = {
+		.events = more ? EPOLLIN : 0, .data.ptr = &server->listener};
+
+	epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event);
+	server->full = !more;
+}
+
+/* The oldest that has not said yet what it wants; false: all have. */
+static bool let_one_go(struct aw_proxy_server *server)
+{
+	struct aw_conn *oldest = NULL;
+
+	for (struct aw_conn *c = server->all; c; c = c->next)
+		if (c->state == AW_CONN_HEAD)
+			oldest = c;
+	if (oldest)
+		aw_conn_close(oldest); /* sweep() makes the room */
+	return oldest;
+}
+
+/* With too many of them at work the others wait in the kernel's queue. */
 static void accept_some(struct aw_proxy_server *server)
 {
 	while (server->count < CONNECTIONS_MOST) {
@@ -94,14 +116,8 @@ static void accept_some(struct aw_proxy_server *server)
 		else if (errno != ECONNABORTED && errno != EINTR)
 			return;
 	}
-}
-
-static void listen_for_more(struct aw_proxy_server *server, bool more)
-{
-	struct epoll_event event = {
-		.events = more ? EPOLLIN : 0, .data.ptr = &server->listener};
-
-	epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event);
+	if (!let_one_go(server))
+		listen_for_more(server, false);
 }
 
 /* --- whose turn it is --- */
@@ -197,7 +213,6 @@ static void *serve(void *arg)
 {
 	struct aw_proxy_server *server = arg;
 	struct epoll_event events[64];
-	bool full = false;
 
 	prctl(PR_SET_NAME, "aw-proxy");
 	while (!atomic_load(&server->ending)) {
@@ -211,9 +226,8 @@ static void *serve(void *arg)
 		fetch_addresses(server);
 		sweep(server);
 		aw_readers_leave(&server->watch->readers, door);
-		if (full != (server->count >= CONNECTIONS_MOST))
-			listen_for_more(server, full);
-		full = server->count >= CONNECTIONS_MOST;
+		if (server->full && server->count < CONNECTIONS_MOST)
+			listen_for_more(server, true);
 	}
 	return NULL;
 }

@@ -90,6 +90,7 @@ struct aw_proxy_server {
 	struct aw_hosts *hosts;
 	struct aw_conn *all; /* owned */
 	size_t count;
+	bool full; /* nobody else is listened for */
 	uint64_t last_id;
 };
 

@@ -134,12 +134,13 @@ static struct aw_page *map_around_gate(int fd, size_t size)
 }
 
 /*
- * Map control page and image, and the gate where it belongs; the descriptor stays open.
- * size is what the supervisor says it is, 0 when it has not said so.
+ * Map control page and image, and the gate where it belongs, if there may be one; the
+ * descriptor stays open.  size is what the supervisor says it is, 0 when it has not
+ * said so.
  */
-static bool map_session(int fd, size_t size)
+static bool map_session(int fd, size_t size, bool gated)
 {
-	struct aw_page *page = map_around_gate(fd, size);
+	struct aw_page *page = gated ? map_around_gate(fd, size) : NULL;
 
 	if (page) {
 		atomic_store(&aw_session_page, page);
@@ -177,10 +178,12 @@ static struct aw_ring *take_ring(const char *name, size_t size)
 {
 	struct aw_hello answer = {.ring_fd = -1, .session_fd = -1};
 	struct aw_ring *ring;
+	bool asked;
 
 	/* a socket's name means the preload engine, also when another session is around
 	 */
-	if (!aw_socket_hello(name, &answer))
+	asked = aw_socket_hello(name, &answer);
+	if (!asked)
 		answer.ring_fd = (int)hello_open(name);
 	if (answer.ring_fd < 0)
 		return NULL;
@@ -191,7 +194,8 @@ static struct aw_ring *take_ring(const char *name, size_t size)
 		answer.session_fd = ring->session_fd;
 	if (answer.session_fd >= 0) {
 		if (!atomic_load(&aw_session_page))
-			map_session(answer.session_fd, ring ? ring->session_size : 0);
+			map_session(answer.session_fd, ring ? ring->session_size : 0,
+				!asked);
 		aw_raw(__NR_close, answer.session_fd);
 	}
 	if (ring && (ring->magic != AW_RING_MAGIC || ring->size != size)) {
@@ -269,7 +273,7 @@ static const struct aw_page *fetch_again(const struct aw_page *page)
 
 	if (fd < 0)
 		return page;
-	map_session((int)fd, 0);
+	map_session((int)fd, 0, false);
 	aw_raw(__NR_close, fd);
 	return aw_session();
 }

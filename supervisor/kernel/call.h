@@ -120,10 +120,13 @@ bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool foll
 	int *ret_errno);
 
 /*
- * An open, its path in call->raw, that is the shim's hello or ld.so's of the shim: true
- * when it has been answered.
+ * call_shim.c: an open, its path in call->raw, that is the shim's hello or ld.so's of
+ * the shim: true when it has been answered.
  */
 bool aw_call_is_shims(struct aw_notified *call);
+
+/* The same in mode audit, where ld.so's is one to log: true for the hello alone. */
+bool aw_call_meets_shim(struct aw_notified *call);
 
 /* Refuse (enforce) or let go on (audit), with a warning of this kind in the log. */
 void aw_call_warn(struct aw_notified *call, const char *kind, const char *what);

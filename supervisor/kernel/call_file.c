@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call_file.c - notified calls that name files, and the shim's hello among them. */
+/* call_file.c - notified calls that name files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -73,24 +73,36 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
 	call->err = aw_watch_refusal(watch, &call->event, decision->verdict);
 }
 
-bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow,
-	char *raw, char *to, struct aw_text *ret_path, struct aw_text *ret_raw,
-	int *ret_errno)
+/* What the text leads to; false: to nothing that has a name. */
+static bool resolve(struct aw_notified *call, int dir, const char *raw, bool follow,
+	char *to, struct aw_text *ret_path, struct aw_text *ret_raw, int *ret_errno)
 {
-	ssize_t len = aw_target_string(&call->target, address, raw, 4096);
-	size_t n;
+	size_t len = strlen(raw), n;
 
-	if (len < 0) {
-		*ret_errno = errno ? errno : EFAULT;
-		return false;
-	}
 	n = aw_target_resolve(
 		&call->target, dir, raw, follow, to, AW_CALL_PATH, ret_errno);
 	if (n)
 		*ret_path = (struct aw_text){to, n};
-	if (n != (size_t)len || memcmp(raw, to, n) != 0)
-		*ret_raw = (struct aw_text){raw, (size_t)len};
+	if (n != len || memcmp(raw, to, n) != 0)
+		*ret_raw = (struct aw_text){raw, len};
 	return n != 0;
+}
+
+static bool read_text(
+	struct aw_notified *call, uint64_t address, char *raw, int *ret_errno)
+{
+	if (aw_target_string(&call->target, address, raw, 4096) >= 0)
+		return true;
+	*ret_errno = errno ? errno : EFAULT;
+	return false;
+}
+
+bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool follow,
+	char *raw, char *to, struct aw_text *ret_path, struct aw_text *ret_raw,
+	int *ret_errno)
+{
+	return read_text(call, address, raw, ret_errno) &&
+	       resolve(call, dir, raw, follow, to, ret_path, ret_raw, ret_errno);
 }
 
 void aw_call_unreadable(struct aw_notified *call, int err)
@@ -121,128 +133,6 @@ void aw_call_unreadable(struct aw_notified *call, int err)
 static int dir_of(const struct aw_notified *call, int8_t column)
 {
 	return column < 0 ? AT_FDCWD : (int)call->args[column];
-}
-
-/*
- * Give the shim its ring and, inside the ring's header, the session's descriptor. Where
- * only that one could be had, it is what the open returns: the shim finds that it is no
- * ring and closes it, so that no descriptor stays in a process that has none to spare.
- */
-static void greet(struct aw_notified *call, bool big)
-{
-	struct aw_event hello = {.kind = AW_EV_HELLO, .ts = call->event.ts};
-	bool first = call->target.who.shim != AW_SHIM_READY;
-	AW_CLOSE int fd = -1;
-	int session;
-
-	call->reply = AW_REPLY_FAIL;
-	call->err = EMFILE;
-	session = aw_call_inject(call, atomic_load(&call->watch->shared)->fd, false);
-	if (session < 0)
-		return;
-	call->reply = AW_REPLY_VALUE;
-	call->err = 0;
-	call->value = session;
-	if (aw_watch_hello(call->watch, &call->target.who, big, session, &fd) < 0 ||
-		aw_call_inject(call, fd, true) < 0)
-		return;
-	call->reply = AW_REPLY_DONE;
-	if (!first)
-		return;
-	aw_watch_sign(&hello, &call->target.who);
-	hello.text = "the shim is in place";
-	aw_watch_log(call->watch, &hello);
-}
-
-static bool on_hello(struct aw_notified *call)
-{
-	static const char prefix[] = AW_HELLO_PATH;
-	const char *rest = call->raw + sizeof(prefix) - 1;
-
-	if (strncmp(call->raw, prefix, sizeof(prefix) - 1) != 0)
-		return false;
-	aw_persona_drop();
-	call->silent = true;
-	if (call->watch->engine != AW_HYBRID) {
-		call->reply = AW_REPLY_FAIL;
-		call->err = ENOENT;
-	} else if (strcmp(rest, "-again") == 0) {
-		call->reply = AW_REPLY_FAIL;
-		call->err = EMFILE;
-		if (aw_call_inject(call, atomic_load(&call->watch->shared)->fd, true) >=
-			0)
-			call->reply = AW_REPLY_DONE;
-	} else {
-		greet(call, strcmp(rest, "-big") == 0);
-	}
-	return true;
-}
-
-static bool is_shim_open(const struct aw_notified *call)
-{
-	return call->watch->shim[0] && strcmp(call->raw, call->watch->shim) == 0;
-}
-
-/* The first open after an exec. */
-static void arrive(struct aw_notified *call, bool loads_shim)
-{
-	if (call->target.who.execing || loads_shim)
-		aw_processes_arrived(call->watch->tree, &call->target.who, loads_shim);
-}
-
-/* ld.so opens the shim: note it; where the file cannot be reached, hand it over. */
-static void on_shim_open(struct aw_notified *call)
-{
-	struct aw_watch *watch = call->watch;
-	AW_CLOSE int fd = -1;
-
-	if (call->target.who.shim == AW_SHIM_EXPECTED)
-		aw_processes_set_shim(
-			watch->tree, call->target.who.pid, AW_SHIM_LOADING);
-	if (call->target.who.plain_root && !watch->holds)
-		return;
-	fd = open(watch->shim, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && aw_call_inject(call, fd, true) >= 0)
-		call->reply = AW_REPLY_DONE;
-}
-
-/* A dynamic program opens its libraries without having opened the shim first. */
-static void on_lost_shim(struct aw_notified *call)
-{
-	struct aw_event event = {.kind = AW_EV_LOST_SHIM, .ts = call->event.ts};
-	struct aw_watch *watch = call->watch;
-
-	aw_processes_set_shim(watch->tree, call->target.who.pid, AW_SHIM_LOST);
-	event.text =
-		watch->enforce
-			? "started without the shim and was stopped"
-			: "started without the shim; only the kernel layer sees it";
-	aw_watch_sign(&event, &call->target.who);
-	aw_watch_log(watch, &event);
-	if (watch->enforce)
-		kill(call->target.who.pid, SIGKILL);
-}
-
-static void watch_for_shim(struct aw_notified *call)
-{
-	if (is_shim_open(call))
-		on_shim_open(call);
-	else if (call->target.who.shim == AW_SHIM_EXPECTED &&
-		 strcmp(call->raw, "/etc/ld.so.preload") != 0 &&
-		 !aw_processes_exec_failed(call->watch->tree, call->target.who.pid) &&
-		 aw_hand_waits(call)) /* else a thread that the exec has ended */
-		on_lost_shim(call);
-}
-
-bool aw_call_is_shims(struct aw_notified *call)
-{
-	if (call->target.who.shim == AW_SHIM_EXPECTED || is_shim_open(call))
-		aw_persona_drop();
-	if (on_hello(call))
-		return true;
-	if (call->watch->shim[0])
-		watch_for_shim(call);
-	return call->reply == AW_REPLY_DONE;
 }
 
 static bool is_directory(const char *path)
@@ -379,6 +269,26 @@ static bool on_descriptor(struct aw_notified *call)
 	return n != 0;
 }
 
+/* False: there is nothing to judge, or it was the shim's hello, which leads nowhere. */
+static bool find_path(struct aw_notified *call, uint64_t flags, int *ret_errno)
+{
+	const struct aw_syscall *row = call->row;
+	bool opens = row->effect == AW_FX_OPEN;
+
+	if (read_text(call, call->args[row->path], call->raw, ret_errno)) {
+		if (opens && aw_call_meets_shim(call))
+			return false;
+		if (resolve(call, dir_of(call, row->dir), call->raw,
+			    aw_call_follows(call, flags), call->path, &call->event.path,
+			    &call->event.raw, ret_errno))
+			return true;
+	} else if (opens && call->target.who.execing) {
+		aw_processes_arrived(call->watch->tree, &call->target.who, false);
+	}
+	aw_call_unreadable(call, *ret_errno ? *ret_errno : EFAULT);
+	return false;
+}
+
 void aw_call_file(struct aw_notified *call)
 {
 	const struct aw_syscall *row = call->row;
@@ -395,19 +305,8 @@ void aw_call_file(struct aw_notified *call)
 		(row->effect == AW_FX_WRITE && !call->args[row->path])) {
 		if (!on_descriptor(call))
 			return;
-	} else if (!aw_call_path(call, dir_of(call, row->dir), call->args[row->path],
-			   aw_call_follows(call, flags), call->raw, call->path,
-			   &event->path, &event->raw, &looked_up)) {
-		arrive(call, false);
-		aw_call_unreadable(call, looked_up ? looked_up : EFAULT);
+	} else if (!find_path(call, flags, &looked_up)) {
 		return;
-	}
-	if (row->effect == AW_FX_OPEN) {
-		arrive(call, is_shim_open(call));
-		if (on_hello(call))
-			return;
-		if (call->watch->shim[0])
-			watch_for_shim(call);
 	}
 	second_end(call);
 	decide_file(call, event->action);

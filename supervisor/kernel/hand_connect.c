@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hand_connect.c - connect for a target, once it may be done. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand_net.h"
@@ -50,6 +52,67 @@ static long connect_waiting(struct aw_waiting *waiting)
 	return err ? -1 : 0;
 }
 
+/* What connect_promptly() has begun: one call for who waits. */
+static long connect_begun(struct aw_waiting *waiting)
+{
+	long result = connect(waiting->fd, (const struct sockaddr *)waiting->address,
+		(socklen_t)waiting->address_len);
+
+	if (result < 0 && errno == EALREADY)
+		errno = EINPROGRESS; /* its timeout has come */
+	return result;
+}
+
+/* Answers come at once, unless a queue is full: on this machine's loopback, by file. */
+static bool is_near(const struct aw_hand_address *address)
+{
+	const union aw_any_address *to = &address->any;
+	const struct in6_addr *six = &to->in6.sin6_addr;
+
+	switch (to->family) {
+	case AF_UNIX:
+		return true;
+	case AF_INET:
+		return ntohl(to->in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	case AF_INET6:
+		return IN6_IS_ADDR_LOOPBACK(six) ||
+		       (IN6_IS_ADDR_V4MAPPED(six) &&
+			       six->s6_addr[12] == IN_LOOPBACKNET);
+	default:
+		return false;
+	}
+}
+
+/*
+ * Without another thread, which would have to be woken first; the socket's own timeout
+ * keeps us from waiting (socket(7), SO_SNDTIMEO: a connect goes on by itself then).
+ * False: it has to be waited for.
+ */
+static bool connect_promptly(struct aw_notified *call, int fd,
+	const struct aw_hand_address *address, struct aw_waiting *waiting)
+{
+	const struct timeval least = {.tv_usec = 1};
+	struct timeval patience;
+	socklen_t len = sizeof(patience);
+	int err;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, &len) < 0)
+		return false;
+	err = aw_persona_take(call->watch, &call->target);
+	if (!err) {
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &least, sizeof(least));
+		err = connect_to(fd, address) < 0 ? errno : 0;
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, len);
+		aw_persona_drop();
+	}
+	if (err == EINPROGRESS || err == EINTR)
+		waiting->work = connect_begun;
+	if (err == EINPROGRESS || err == EALREADY || err == EAGAIN || err == EINTR)
+		return false;
+	aw_hand_answer(call, -err);
+	return true;
+}
+
 /*
  * A server far away, or one with a full queue, may let us wait: by then the target has
  * the socket that it waits for, as it has to when a signal ends the waiting.
@@ -78,6 +141,9 @@ static void connect_patiently(
 		waiting.drop = free;
 	}
 	aw_name_route_note(call, *fd, address);
+	if (address->route != AW_ROUTE_EITHER && is_near(address) &&
+		connect_promptly(call, *fd, address, &waiting))
+		return;
 	memcpy(waiting.address, &address->any, address->len);
 	waiting.fd = aw_take_fd(fd);
 	waiting.second = aw_take_fd(&address->place.object);

@@ -24,6 +24,7 @@ static const struct {
 	{"self", same_self},
 	{"signals", same_signals},
 	{"sockets", same_sockets},
+	{"queues", same_queues},
 	{"waits", same_waits},
 	{"threads", same_threads},
 };

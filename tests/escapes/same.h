@@ -31,6 +31,7 @@ void same_ids(void);	 /* users, groups, capabilities */
 void same_self(void);	 /* what /proc/self and /dev mean */
 void same_signals(void); /* a storm of signals: no call is made twice */
 void same_sockets(void);
+void same_queues(void);	 /* servers that let wait */
 void same_waits(void);	 /* calls that block */
 void same_threads(void); /* threads with folders and ids of their own */
 

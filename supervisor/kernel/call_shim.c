@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call_shim.c - the opens by which a process gets its shim, and the shim's hello. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/kernel/hand.h"
+#include "supervisor/kernel/persona.h"
+
+/*
+ * Give the shim its ring and, inside the ring's header, the session's descriptor. Where
+ * only that one could be had, it is what the open returns: the shim finds that it is no
+ * ring and closes it, so that no descriptor stays in a process that has none to spare.
+ */
+static void greet(struct aw_notified *call, bool big)
+{
+	struct aw_event hello = {.kind = AW_EV_HELLO, .ts = call->event.ts};
+	bool first = call->target.who.shim != AW_SHIM_READY;
+	AW_CLOSE int fd = -1;
+	int session;
+
+	call->reply = AW_REPLY_FAIL;
+	call->err = EMFILE;
+	session = aw_call_inject(call, atomic_load(&call->watch->shared)->fd, false);
+	if (session < 0)
+		return;
+	call->reply = AW_REPLY_VALUE;
+	call->err = 0;
+	call->value = session;
+	if (aw_watch_hello(call->watch, &call->target.who, big, session, &fd) < 0 ||
+		aw_call_inject(call, fd, true) < 0)
+		return;
+	call->reply = AW_REPLY_DONE;
+	if (!first)
+		return;
+	aw_watch_sign(&hello, &call->target.who);
+	hello.text = "the shim is in place";
+	aw_watch_log(call->watch, &hello);
+}
+
+static bool is_hello(const struct aw_notified *call)
+{
+	return strncmp(call->raw, AW_HELLO_PATH, strlen(AW_HELLO_PATH)) == 0;
+}
+
+static void on_hello(struct aw_notified *call)
+{
+	const char *rest = call->raw + strlen(AW_HELLO_PATH);
+
+	aw_persona_drop();
+	call->silent = true;
+	if (call->watch->engine != AW_HYBRID) {
+		call->reply = AW_REPLY_FAIL;
+		call->err = ENOENT;
+	} else if (strcmp(rest, "-again") == 0) {
+		call->reply = AW_REPLY_FAIL;
+		call->err = EMFILE;
+		if (aw_call_inject(call, atomic_load(&call->watch->shared)->fd, true) >=
+			0)
+			call->reply = AW_REPLY_DONE;
+	} else {
+		greet(call, strcmp(rest, "-big") == 0);
+	}
+}
+
+static bool is_shim_open(const struct aw_notified *call)
+{
+	return call->watch->shim[0] && strcmp(call->raw, call->watch->shim) == 0;
+}
+
+/* The first open after an exec. */
+static void arrive(struct aw_notified *call, bool loads_shim)
+{
+	if (call->target.who.execing || loads_shim)
+		aw_processes_arrived(call->watch->tree, &call->target.who, loads_shim);
+}
+
+/* ld.so opens the shim: note it; where the file cannot be reached, hand it over. */
+static void on_shim_open(struct aw_notified *call)
+{
+	struct aw_watch *watch = call->watch;
+	AW_CLOSE int fd = -1;
+
+	if (call->target.who.shim == AW_SHIM_EXPECTED)
+		aw_processes_set_shim(
+			watch->tree, call->target.who.pid, AW_SHIM_LOADING);
+	if (call->target.who.plain_root && !watch->holds)
+		return;
+	fd = open(watch->shim, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && aw_call_inject(call, fd, true) >= 0)
+		call->reply = AW_REPLY_DONE;
+}
+
+/* A dynamic program opens its libraries without having opened the shim first. */
+static void on_lost_shim(struct aw_notified *call)
+{
+	struct aw_event event = {.kind = AW_EV_LOST_SHIM, .ts = call->event.ts};
+	struct aw_watch *watch = call->watch;
+
+	aw_processes_set_shim(watch->tree, call->target.who.pid, AW_SHIM_LOST);
+	event.text =
+		watch->enforce
+			? "started without the shim and was stopped"
+			: "started without the shim; only the kernel layer sees it";
+	aw_watch_sign(&event, &call->target.who);
+	aw_watch_log(watch, &event);
+	if (watch->enforce)
+		kill(call->target.who.pid, SIGKILL);
+}
+
+static void watch_for_shim(struct aw_notified *call)
+{
+	if (is_shim_open(call))
+		on_shim_open(call);
+	else if (call->target.who.shim == AW_SHIM_EXPECTED &&
+		 strcmp(call->raw, "/etc/ld.so.preload") != 0 &&
+		 !aw_processes_exec_failed(call->watch->tree, call->target.who.pid) &&
+		 aw_hand_waits(call)) /* else a thread that the exec has ended */
+		on_lost_shim(call);
+}
+
+bool aw_call_meets_shim(struct aw_notified *call)
+{
+	arrive(call, is_shim_open(call));
+	if (is_hello(call)) {
+		on_hello(call);
+		return true;
+	}
+	if (call->watch->shim[0])
+		watch_for_shim(call);
+	return false;
+}
+
+bool aw_call_is_shims(struct aw_notified *call)
+{
+	if (call->target.who.shim == AW_SHIM_EXPECTED || is_shim_open(call))
+		aw_persona_drop();
+	if (is_hello(call)) {
+		on_hello(call);
+		return true;
+	}
+	if (call->watch->shim[0])
+		watch_for_shim(call);
+	return call->reply == AW_REPLY_DONE;
+}

@@ -42,7 +42,8 @@ static void write_again(const struct aw_http_request *rq)
 
 	if (!n || n > AW_HTTP_WRITTEN(rq->head))
 		abort();
-	if (n > AW_HTTP_HEAD)
+	/* what is added may take it over what we ourselves would read */
+	if (n > AW_HTTP_HEAD || rq->fields + 2 > AW_HTTP_FIELDS)
 		return;
 	if (aw_http_request_read(once, n, &back, &mistake) != AW_PROXY_WHOLE ||
 		back.head != n || back.connect != rq->connect ||

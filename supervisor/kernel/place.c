@@ -365,14 +365,41 @@ static int step(struct walk *w, bool follow, struct aw_place *ret)
 	return err ? err : -1;
 }
 
+/*
+ * Most paths, or what is behind a link, have no link and no "..": then the kernel walks
+ * all but the last component at once.  -1: go on; else an errno.
+ */
+static int hasten(struct walk *w)
+{
+	char *text = w->rest, *cut = strrchr(text, '/');
+	bool plain_last = cut && cut[1];
+	int folder, err;
+
+	if (w->resolve || !plain_last || strstr(text, ".."))
+		return -1;
+	*cut = '\0';
+	folder = open_how(w->cur, text, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+	err = folder < 0 ? errno : 0;
+	*cut = '/';
+	if (err)
+		return err == ELOOP ? -1 : err;
+	memmove(text, cut + 1, strlen(cut + 1) + 1);
+	err = go_to(w, folder);
+	return err ? err : -1;
+}
+
 static int walk(struct walk *w, bool follow, struct aw_place *ret)
 {
-	int err = -1;
+	int err = hasten(w);
 
 	while (err < 0) {
+		unsigned links = w->links;
+
 		if (!w->rest[0]) /* nothing but slashes */
 			return end_at_folder(w, "/", ret);
 		err = step(w, follow, ret);
+		if (err < 0 && w->links != links)
+			err = hasten(w);
 	}
 	return err;
 }
@@ -407,32 +434,6 @@ static int set_out(struct walk *w, const struct aw_walk_wish *wish, const char *
 	return 0;
 }
 
-/*
- * Most paths have no symbolic link and no "..": then the kernel walks all but the last
- * component at once.  1: this is not such a path.
- */
-static int without_links(struct walk *w, bool follow, struct aw_place *ret)
-{
-	char *text = w->rest, *cut = strrchr(text, '/');
-	bool plain_last = cut && cut[1];
-	AW_CLOSE int folder = -1;
-	int err;
-
-	if (w->resolve || !plain_last || strstr(text, ".."))
-		return 1;
-	*cut = '\0';
-	folder = open_how(w->cur, text, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
-	err = folder < 0 ? errno : 0;
-	*cut = '/';
-	if (err == ELOOP)
-		return 1;
-	if (err)
-		return err;
-	memmove(text, cut + 1, strlen(cut + 1) + 1);
-	err = go_to(w, aw_take_fd(&folder));
-	return err ? err : walk(w, follow, ret);
-}
-
 int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 	const struct aw_walk_wish *wish, const char *path, struct aw_place *ret)
 {
@@ -451,11 +452,8 @@ int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 	err = *path ? set_out(&w, wish, path) : ENOENT;
 	if (!err)
 		err = aw_persona_take(watch, target);
-	if (!err) {
-		err = without_links(&w, wish->follow, ret);
-		if (err == 1)
-			err = walk(&w, wish->follow, ret);
-	}
+	if (!err)
+		err = walk(&w, wish->follow, ret);
 	if (w.cur != w.root)
 		aw_cleanup_close(&w.cur);
 	if (w.root != own_root)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -173,6 +174,12 @@ static bool describe(struct aw_self *self, struct aw_scratch *scratch,
 	return aw_subject_files(self, scratch, row, args, s);
 }
 
+/* Without one it only asks what the kernel knows: seccomp(2), EFAULT. */
+static bool names_filter(const long args[6])
+{
+	return args[0] == SECCOMP_SET_MODE_FILTER && args[2];
+}
+
 bool aw_enter_slow(
 	enum aw_call call, int sys, const long args[6], struct aw_passage *ret)
 {
@@ -185,9 +192,11 @@ bool aw_enter_slow(
 	ret->denied = 0;
 	if (row->effect == AW_FX_META && !aw_session()->hides)
 		return true;
-	if (row->effect == AW_FX_SECCOMP || row->effect == AW_FX_PRCTL)
+	if (row->effect == AW_FX_SECCOMP)
 		aw_note_filter(
-			row->effect == AW_FX_SECCOMP || args[0] == PR_SET_SECCOMP);
+			args[0] == SECCOMP_SET_MODE_STRICT || names_filter(args));
+	if (row->effect == AW_FX_PRCTL && args[0] == PR_SET_SECCOMP)
+		aw_note_filter(args[1] == SECCOMP_MODE_STRICT || args[2]);
 	if (row->path == AW_ARG_NONE || !(self = aw_self()) ||
 		!(scratch = aw_scratch_claim(self)))
 		return true;

@@ -3,6 +3,7 @@
  * wrap_memory.c - calls that nobody watches but that the shim has to know of: memory
  * that goes away (a path in it must give EFAULT, not a crash of ours) and filters.
  */
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -61,7 +62,8 @@ AW_EXPORT int prctl(int option, ...)
 	for (int i = 0; i < 4; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
-	aw_note_filter(option == PR_SET_SECCOMP);
+	aw_note_filter(
+		option == PR_SET_SECCOMP && (a[0] == SECCOMP_MODE_STRICT || a[1]));
 	return (int)aw_answer(aw_raw(__NR_prctl, option, a[0], a[1], a[2], a[3]));
 }
 

@@ -15,9 +15,8 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
-/* In a child of its own, since a filter cannot be taken off again; the errno, 0 for
- * yes. */
-static int try_listener(unsigned flags)
+/* In a child of its own, since a filter cannot be taken off again. */
+static int install_listener(unsigned flags)
 {
 	struct sock_filter code[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
 	struct sock_fprog program = {1, code};
@@ -26,14 +25,28 @@ static int try_listener(unsigned flags)
 
 	if (pid == 0) {
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			    SECCOMP_FILTER_FLAG_NEW_LISTENER | flags, &program) >= 0)
+		if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) >= 0)
 			_exit(0);
 		_exit(errno);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
 		return EAGAIN;
 	return WEXITSTATUS(status);
+}
+
+/*
+ * May a listener be had?  The errno, 0 for yes.  Where no filter is around us, nobody
+ * else listens and nothing forbids it: then it is up to the kernel, which looks at the
+ * flags before it looks for the filter (seccomp(2), EFAULT).
+ */
+static int try_listener(unsigned flags)
+{
+	flags |= SECCOMP_FILTER_FLAG_NEW_LISTENER;
+	if (prctl(PR_GET_SECCOMP) != 0)
+		return install_listener(flags);
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, NULL) < 0)
+		return errno == EFAULT ? 0 : errno;
+	return EINVAL;
 }
 
 static const char *reason(int err, enum aw_mode mode)

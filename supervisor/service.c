@@ -256,6 +256,7 @@ static void serve_until(void *service, int socket)
 	struct pollfd fds[2] = {
 		{.fd = socket, .events = POLLIN}, {.fd = s->loop, .events = POLLIN}};
 
+	aw_notify_reinforce(s->notify); /* while the command is on its way */
 	do {
 		int timeout = s->announcer.pending || s->stopping ? 50 : -1;
 

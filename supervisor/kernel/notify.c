@@ -28,7 +28,7 @@ enum { KNOWN_TRIES = 50 };
 struct aw_notify {
 	struct aw_watch *watch;
 	pthread_t *threads; /* owned */
-	unsigned count;
+	unsigned count, most;
 	size_t request_size, response_size;
 };
 
@@ -357,20 +357,37 @@ static void wake_up(int signal)
 	(void)signal; /* only to end a blocking ioctl */
 }
 
-int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **ret,
+static bool add_thread(struct aw_notify *notify)
+{
+	if (notify->count == notify->most ||
+		pthread_create(&notify->threads[notify->count], NULL, serve, notify) !=
+			0)
+		return false;
+	notify->count++;
+	return true;
+}
+
+void aw_notify_reinforce(struct aw_notify *notify)
+{
+	while (notify && add_thread(notify))
+		;
+}
+
+int aw_notify_start(struct aw_watch *watch, unsigned most, struct aw_notify **ret,
 	struct aw_error *err)
 {
 	struct sigaction action = {.sa_handler = wake_up};
 	struct seccomp_notif_sizes sizes;
 	struct aw_notify *notify = calloc(1, sizeof(*notify));
 
-	if (!notify || !(notify->threads = calloc(count, sizeof(pthread_t)))) {
+	if (!notify || !(notify->threads = calloc(most, sizeof(pthread_t)))) {
 		free(notify);
 		return aw_fail(err, ENOMEM, "starting the notification service");
 	}
 	sigaction(SIGUSR2, &action, NULL);
 	syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
 	notify->watch = watch;
+	notify->most = most;
 	notify->request_size = sizes.seccomp_notif > sizeof(struct seccomp_notif)
 				       ? sizes.seccomp_notif
 				       : sizeof(struct seccomp_notif);
@@ -383,12 +400,7 @@ int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **r
 	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	aw_place_prepare();
-	for (unsigned i = 0; i < count; i++) {
-		if (pthread_create(&notify->threads[i], NULL, serve, notify) != 0)
-			break;
-		notify->count++;
-	}
-	if (!notify->count) {
+	if (!add_thread(notify)) {
 		free(notify->threads);
 		free(notify);
 		return aw_fail(err, EAGAIN, "starting the notification service");

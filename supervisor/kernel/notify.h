@@ -14,9 +14,13 @@
 
 struct aw_notify;
 
-/* Start count threads on watch->listener. */
-int aw_notify_start(struct aw_watch *watch, unsigned count, struct aw_notify **ret,
+/* Start the first of at most so many threads on watch->listener. */
+int aw_notify_start(struct aw_watch *watch, unsigned most, struct aw_notify **ret,
 	struct aw_error *err);
+
+/* Start the others: once calls come in, since one thread is enough for the first ones.
+ * Fewer will do where no more can be had. */
+void aw_notify_reinforce(struct aw_notify *notify);
 
 /*
  * One thread at a time waits for calls, since the kernel wakes all that do.  It wakes

@@ -13,18 +13,6 @@
 
 #define WORD_MAX 32
 
-char *aw_copy(struct aw_loader *l, const char *text)
-{
-	size_t size = strlen(text) + 1;
-	char *to = malloc(size);
-
-	if (to)
-		memcpy(to, text, size);
-	else
-		l->failed = true;
-	return to;
-}
-
 static void add(struct aw_loader *l, unsigned line, unsigned column, bool warning,
 	const char *text)
 {

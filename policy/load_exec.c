@@ -119,11 +119,9 @@ void aw_exec_list_read(struct aw_loader *l, const struct aw_node *value, int lis
 		entry = aw_entry_add(l, value->items[i], (enum aw_list)list, &text);
 		if (!entry)
 			continue;
-		entry->words = calloc(word_count(text), sizeof(*entry->words));
-		if (!entry->words) {
-			l->failed = true;
+		entry->words = aw_new(l, word_count(text), sizeof(*entry->words));
+		if (!entry->words)
 			return;
-		}
 		read_words(l, value->items[i], entry, text);
 		keep_path(entry);
 	}

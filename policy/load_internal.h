@@ -366,7 +366,8 @@ void aw_entry_drop(struct aw_loader *l);
 /* A limit as it is printed, in bytes, seconds or pieces. */
 void aw_amount_text(double value, char *text, size_t size);
 
-/* strdup that marks the loader as failed. */
+/* load_memory.c: strdup and calloc that mark the loader as failed */
 char *aw_copy(struct aw_loader *l, const char *text);
+void *aw_new(struct aw_loader *l, size_t count, size_t size);
 
 #endif

@@ -17,12 +17,10 @@ static void free_origin(struct aw_origin *origin)
 void aw_origin_add(struct aw_loader *l, const struct aw_node *at, const char *key,
 	const char *value)
 {
-	struct aw_origin *origin = calloc(1, sizeof(*origin));
+	struct aw_origin *origin = aw_new(l, 1, sizeof(*origin));
 
-	if (!origin) {
-		l->failed = true;
+	if (!origin)
 		return;
-	}
 	origin->key = aw_copy(l, key);
 	origin->value = aw_copy(l, value);
 	origin->layer = aw_copy(l, l->source->layer);

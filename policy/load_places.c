@@ -29,11 +29,9 @@ void aw_places_fill(struct aw_loader *l)
 
 	if (!draft->count || !l->policy.image)
 		return;
-	place = calloc(draft->count, sizeof(*place));
-	if (!place) {
-		l->failed = true;
+	place = aw_new(l, draft->count, sizeof(*place));
+	if (!place)
 		return;
-	}
 	l->policy.places = place;
 	l->policy.place_count = draft->count;
 	for (size_t i = 0; i < draft->count; i++, place++) {

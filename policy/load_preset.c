@@ -124,12 +124,10 @@ static bool was_read(const struct aw_loader *l, const char *name)
 
 static struct aw_preset *add(struct aw_loader *l, const struct aw_node *at)
 {
-	struct aw_preset *preset = calloc(1, sizeof(*preset));
+	struct aw_preset *preset = aw_new(l, 1, sizeof(*preset));
 
-	if (!preset) {
-		l->failed = true;
+	if (!preset)
 		return NULL;
-	}
 	preset->next = l->presets;
 	l->presets = preset;
 	preset->stratum = l->stratum;

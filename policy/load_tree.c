@@ -12,7 +12,7 @@
 #define ALIASES_MAX 1000
 
 struct reader {
-	struct aw_tree *tree;
+	struct aw_tree tree;
 	struct aw_node *stack[DEPTH_MAX];
 	size_t depth, aliases, documents;
 	struct aw_tree_error *err;
@@ -48,8 +48,8 @@ static struct aw_node *new_node(
 	node->kind = kind;
 	node->line = (unsigned)at.line + 1;
 	node->column = (unsigned)at.column + 1;
-	node->next = r->tree->all;
-	r->tree->all = node;
+	node->next = r->tree.all;
+	r->tree.all = node;
 	return node;
 }
 
@@ -70,7 +70,7 @@ static int attach(struct reader *r, struct aw_node *node, yaml_mark_t at)
 	struct aw_node *parent;
 
 	if (r->depth == 0) {
-		r->tree->root = node;
+		r->tree.root = node;
 		return 0;
 	}
 	parent = r->stack[r->depth - 1];
@@ -131,7 +131,7 @@ static int add_alias(struct reader *r, const yaml_event_t *e)
 	const char *name = (const char *)e->data.alias.anchor;
 	struct aw_node *from, *node;
 
-	for (from = r->tree->all; from; from = from->next)
+	for (from = r->tree.all; from; from = from->next)
 		if (from->anchor && strcmp(from->anchor, name) == 0)
 			break;
 	if (!from)
@@ -174,6 +174,13 @@ static int push(struct reader *r, const yaml_event_t *e, enum aw_node_kind kind,
 	return 0;
 }
 
+/* One that began before, as libyaml says. */
+static void pop(struct reader *r)
+{
+	if (r->depth > 0)
+		r->stack[--r->depth]->open = false;
+}
+
 static int take_event(struct reader *r, const yaml_event_t *e)
 {
 	switch (e->type) {
@@ -194,8 +201,7 @@ static int take_event(struct reader *r, const yaml_event_t *e)
 			e->data.mapping_start.tag);
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT:
-		/* NOLINTNEXTLINE(clang-analyzer-core.*): events are balanced */
-		r->stack[--r->depth]->open = false;
+		pop(r);
 		return 0;
 	default:
 		return 0;
@@ -281,7 +287,7 @@ static int syntax_error(const yaml_parser_t *p, const char *bytes, size_t len,
 int aw_tree_read(
 	struct aw_tree *ret, const char *bytes, size_t len, struct aw_tree_error *err)
 {
-	struct reader r = {.tree = ret, .err = err};
+	struct reader r = {.err = err};
 	yaml_mark_t start = {0, 0, 0};
 	yaml_parser_t parser;
 	yaml_event_t event;
@@ -303,7 +309,9 @@ int aw_tree_read(
 	}
 	yaml_parser_delete(&parser);
 	if (result < 0)
-		aw_tree_free(ret);
+		aw_tree_free(&r.tree);
+	else
+		*ret = r.tree;
 	return result;
 }
 

@@ -25,7 +25,7 @@ static bool read_relation(pid_t pid, struct relation *ret)
 	return true;
 }
 
-static struct relation *read_all(size_t *ret_count)
+static size_t read_all(struct relation **ret)
 {
 	AW_CLOSEDIR DIR *dir = opendir("/proc");
 	struct relation *all = NULL;
@@ -47,8 +47,8 @@ static struct relation *read_all(size_t *ret_count)
 		if (read_relation(atoi(entry->d_name), &all[count]))
 			count++;
 	}
-	*ret_count = count;
-	return all;
+	*ret = all;
+	return count;
 }
 
 static bool is_below(const struct relation *all, size_t count, pid_t parent, pid_t root)
@@ -81,8 +81,8 @@ static size_t mark(struct relation *all, size_t count, pid_t root)
 
 size_t aw_signal_descendants(pid_t root, int signal)
 {
-	size_t count, found;
-	AW_FREE struct relation *all = read_all(&count);
+	AW_FREE struct relation *all = NULL;
+	size_t count = read_all(&all), found;
 
 	found = mark(all, count, root);
 	for (size_t i = 0; i < count; i++)
@@ -93,8 +93,8 @@ size_t aw_signal_descendants(pid_t root, int signal)
 
 size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal)
 {
-	size_t count, hit = 0;
-	AW_FREE struct relation *all = read_all(&count);
+	AW_FREE struct relation *all = NULL;
+	size_t count = read_all(&all), hit = 0;
 
 	mark(all, count, root);
 	for (size_t i = 0; i < count; i++)
@@ -106,8 +106,8 @@ size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal)
 
 size_t aw_descendants(pid_t root, pid_t **ret)
 {
-	size_t count, found = 0;
-	AW_FREE struct relation *all = read_all(&count);
+	AW_FREE struct relation *all = NULL;
+	size_t count = read_all(&all), found = 0;
 	pid_t *pids = malloc((count + 1) * sizeof(*pids));
 
 	mark(all, count, root);

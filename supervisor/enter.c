@@ -144,15 +144,18 @@ static void go_behind_landlock(int fd, const struct aw_enter_order *order)
 /* What the wall's program did not pass on. */
 static char **take_strings(int fd, uint32_t size, uint32_t count)
 {
-	char *bytes = calloc(1, size + 1), *at = bytes;
-	char **strings = calloc(count + 1, sizeof(*strings));
+	size_t pointers = ((size_t)count + 1) * sizeof(char *);
+	char **strings = calloc(1, pointers + size + 1);
+	char *at, *end;
 
-	if (!bytes || !strings) {
+	if (!strings) {
 		fail(fd, AW_ENTER_NO_ORDER);
 		return NULL;
 	}
-	take(fd, bytes, size);
-	for (uint32_t i = 0; i < count && at < bytes + size; i++) {
+	at = (char *)strings + pointers;
+	end = at + size;
+	take(fd, at, size);
+	for (uint32_t i = 0; i < count && at < end; i++) {
 		strings[i] = at;
 		at += strlen(at) + 1;
 	}

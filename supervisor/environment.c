@@ -15,22 +15,23 @@ struct vector {
 	size_t count, room;
 };
 
+/* text becomes owned, and is freed when there is no room for it. */
 static bool push(struct vector *v, char *text)
 {
-	if (!text)
+	AW_FREE char *item = text;
+
+	if (!item)
 		return false;
 	if (v->count + 1 >= v->room) {
 		size_t room = v->room ? v->room * 2 : 64;
 		char **items = realloc(v->items, room * sizeof(*items));
 
-		if (!items) {
-			free(text);
+		if (!items)
 			return false;
-		}
 		v->items = items;
 		v->room = room;
 	}
-	v->items[v->count++] = text;
+	v->items[v->count++] = aw_take_ptr(&item);
 	v->items[v->count] = NULL;
 	return true;
 }
@@ -75,13 +76,15 @@ static bool keep(const struct aw_policy *policy, const char *entry)
 /* What the policy sets comes after. */
 static bool name_proxy(const struct aw_run *run, struct vector *v)
 {
-	char *text, *name;
 	bool ok = true;
 
-	for (size_t i = 0; ok && (text = aw_offers_variable(&run->offers, i)); i++) {
-		name = strndup(text, strcspn(text, "="));
-		ok = name && put(v, name, text);
-		free(name);
+	for (size_t i = 0; ok; i++) {
+		AW_FREE char *value = NULL;
+		const char *name = aw_offers_variable(&run->offers, i, &value);
+
+		if (!name)
+			break;
+		ok = value && put(v, name, text_of(name, value, NULL));
 	}
 	return ok;
 }

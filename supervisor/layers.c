@@ -47,16 +47,15 @@ static int add(struct aw_layers *layers, const char *file, const char *layer,
 {
 	struct aw_policy_source *sources = realloc(
 		layers->sources, (layers->count + 1) * sizeof(*layers->sources));
-	char *copy = strdup(file);
+	AW_FREE char *copy = strdup(file);
 
 	if (sources)
 		layers->sources = sources;
-	if (!sources || !copy) {
-		free(copy);
+	if (!sources || !copy)
 		return no_memory(err);
-	}
-	sources[layers->count++] = (struct aw_policy_source){copy, layer, trust};
-	return 0; /* cppcheck-suppress memleak; the layers own it */
+	sources[layers->count++] =
+		(struct aw_policy_source){aw_take_ptr(&copy), layer, trust};
+	return 0;
 }
 
 /* Add folder/name when it is there; one that cannot be read is for the loader to say.

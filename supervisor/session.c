@@ -238,9 +238,13 @@ static int set_argv(struct aw_session *session, const char *const *argv)
 		free(*arg);
 	free(session->argv);
 	session->argv = copy;
-	for (size_t i = 0; copy && i < count; i++)
-		if (!(copy[i] = strdup(argv[i])))
+	for (size_t i = 0; copy && i < count; i++) {
+		AW_FREE char *one = strdup(argv[i]);
+
+		if (!one)
 			return -1;
+		copy[i] = aw_take_ptr(&one);
+	}
 	return copy ? 0 : -1;
 }
 

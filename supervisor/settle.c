@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/cleanup.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
 
@@ -49,6 +50,7 @@ static int settle_word(struct aw_run *run, size_t i, struct aw_error *err)
 	char *options = (char *)&run->options;
 	const char **option = (const char **)(void *)(options + words[i].option);
 	const char *fixed = aw_policy_fixed(&run->policy, words[i].key), *said;
+	AW_FREE char *copy = NULL;
 
 	if (fixed && *option && strcmp(*option, fixed) != 0)
 		say_ignored(words[i].key, *option, fixed);
@@ -57,8 +59,11 @@ static int settle_word(struct aw_run *run, size_t i, struct aw_error *err)
 	said = words[i].file ? file_says(&run->policy, words[i].file) : NULL;
 	if (*option || !said)
 		return 0;
-	*option = strdup(said); /* as long as the program, which is one run */
-	return *option ? 0 : aw_fail(err, ENOMEM, "out of memory");
+	copy = strdup(said);
+	if (!copy)
+		return aw_fail(err, ENOMEM, "out of memory");
+	*option = aw_take_ptr(&copy); /* as long as the program, which is one run */
+	return 0;
 }
 
 static void settle_switch(struct aw_run *run, size_t i)

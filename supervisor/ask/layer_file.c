@@ -293,21 +293,20 @@ static int adopt(
 	const struct aw_layer_file *file, struct aw_run *run, struct aw_error *err)
 {
 	struct aw_policy_source *all;
+	AW_FREE char *name = NULL;
 	size_t count;
-	char *name;
 
 	if (source_of(run, file))
 		return 0;
 	name = strdup(file->path);
 	all = name ? sources_with(run, file, name, &count) : NULL;
-	if (!all) {
-		free(name);
+	if (!all)
 		return aw_fail(err, ENOMEM, "out of memory");
-	}
+	aw_take_ptr(&name); /* it is in one of them */
 	free(run->layers.sources);
 	run->layers.sources = all;
 	run->layers.count = count;
-	return 0; /* cppcheck-suppress memleak; the layers own it */
+	return 0;
 }
 
 int aw_layer_file_replace(

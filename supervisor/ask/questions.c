@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "supervisor/ask/remembered.h"
 
@@ -169,8 +170,7 @@ static bool join(
 		a = q->askers < AW_ASKERS_MOST ? calloc(1, sizeof(*a)) : NULL;
 		if (!a)
 			return false;
-		a->next = question->askers;
-		question->askers = a;
+		LL_PREPEND(question->askers, a);
 		q->askers++;
 	}
 	a->cookie = asked->cookie;

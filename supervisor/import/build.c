@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/cleanup.h"
 #include "supervisor/say.h"
 
 enum shape { SCALAR, LIST, RAW_LIST, SETTINGS };
@@ -100,20 +101,19 @@ void aw_import_put(struct aw_import *import, enum aw_import_key key,
 {
 	bool scalar = keys[key].shape == SCALAR;
 	struct aw_import_entry *entry = find(import, key, scalar ? NULL : text);
-	char *copy;
+	AW_FREE char *copy = strdup(text);
 
-	copy = strdup(text);
 	if (copy && entry && !scalar)
 		take_out(import, entry);
 	if (copy && (!entry || !scalar))
 		entry = add(import);
 	if (!copy || !entry) {
 		import->failed = true;
-		free(copy);
 		return;
 	}
 	free(entry->text);
-	*entry = (struct aw_import_entry){key, copy, import->file, at ? at->line : 0};
+	*entry = (struct aw_import_entry){
+		key, aw_take_ptr(&copy), import->file, at ? at->line : 0};
 }
 
 void aw_import_putf(struct aw_import *import, enum aw_import_key key,

@@ -104,13 +104,14 @@ static void on_exception(struct profile *p, const char *value, int key)
 static void keep(struct profile *p, char ***list, size_t *count, const char *text)
 {
 	char **more = realloc(*list, (*count + 1) * sizeof(**list));
+	AW_FREE char *copy = strdup(text);
 
 	if (more)
 		*list = more;
-	if (!more || !(more[*count] = strdup(text)))
+	if (!more || !copy)
 		p->import->failed = true;
 	else
-		++*count;
+		more[(*count)++] = aw_take_ptr(&copy);
 }
 
 /* What a later blacklist shall not take away. */

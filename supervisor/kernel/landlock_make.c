@@ -99,7 +99,7 @@ static void grant(struct maker *m, const char *path, uint64_t access)
 {
 	struct aw_landlock *to = m->to;
 	struct aw_landlock_rule *rules = to->rules;
-	char *copy;
+	AW_FREE char *copy = NULL;
 
 	if (!(access & to->files) || m->failed)
 		return;
@@ -112,8 +112,8 @@ static void grant(struct maker *m, const char *path, uint64_t access)
 	if (rules)
 		to->rules = rules;
 	if (copy)
-		rules[to->count++] =
-			(struct aw_landlock_rule){copy, access & to->files};
+		rules[to->count++] = (struct aw_landlock_rule){
+			aw_take_ptr(&copy), access & to->files};
 }
 
 /* What stands at path, not what it points to. */

@@ -34,10 +34,10 @@ void aw_meter_release(struct aw_meter *meter)
 /* The youngest that fit stay, in their order. */
 static void resize(struct aw_meter *meter, uint64_t size)
 {
-	struct aw_begun *begun = size ? calloc(size, sizeof(*begun)) : NULL;
 	uint64_t kept = size < meter->size ? size : meter->size;
+	struct aw_begun *begun = NULL;
 
-	if (size && !begun)
+	if (size && !(begun = calloc(size, sizeof(*begun))))
 		return;
 	for (uint64_t i = 0; i < kept; i++)
 		begun[size - 1 - i] =

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "supervisor/audit/address.h"
+#include "supervisor/cleanup.h"
 #include "supervisor/net/name_parts.h"
 
 enum { LOOK_SECONDS = 2, BACKLOG = 64 };
@@ -271,9 +272,12 @@ void aw_name_service_reload(struct aw_name_service *s, const struct aw_policy *p
 		free(fresh);
 		return; /* those of before hold */
 	}
-	for (size_t i = 0; i < names->count; i++)
-		if ((fresh->names.items[fresh->names.count] = strdup(names->items[i])))
-			fresh->names.count++;
+	for (size_t i = 0; i < names->count; i++) {
+		AW_FREE char *name = strdup(names->items[i]);
+
+		if (name)
+			fresh->names.items[fresh->names.count++] = aw_take_ptr(&name);
+	}
 	pthread_mutex_lock(&s->lock);
 	fresh->older = s->private;
 	s->private = fresh;

@@ -153,18 +153,19 @@ char *aw_offers_forward_text(const struct aw_offers *offers)
  * An http:// URL for all: some libraries fail when one begins with socks5, and take
  * ALL_PROXY whether they need it or not.
  */
-char *aw_offers_variable(const struct aw_offers *offers, size_t i)
+const char *aw_offers_variable(
+	const struct aw_offers *offers, size_t i, char **ret_value)
 {
 	static const char *const names[] = {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY",
 		"https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"};
 	enum { URLS = 6 };
-	char *text;
-	int n;
 
 	if (!offers->told || i >= sizeof(names) / sizeof(*names))
 		return NULL;
-	n = i < URLS ? asprintf(&text, "%s=http://127.0.0.1:%u", names[i],
-			       (unsigned)offers->proxy_port)
-		     : asprintf(&text, "%s=localhost,127.0.0.1,::1", names[i]);
-	return n < 0 ? NULL : text;
+	if (i >= URLS)
+		*ret_value = strdup("localhost,127.0.0.1,::1");
+	else if (asprintf(ret_value, "http://127.0.0.1:%u",
+			 (unsigned)offers->proxy_port) < 0)
+		*ret_value = NULL;
+	return names[i];
 }

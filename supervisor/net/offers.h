@@ -44,7 +44,9 @@ void aw_offers_stop(struct aw_offers *offers);
 char *aw_offers_proxy_text(const struct aw_offers *offers);
 char *aw_offers_forward_text(const struct aw_offers *offers);
 
-/* The i-th "NAME=VALUE" for the command's environment, owned; NULL at the end. */
-char *aw_offers_variable(const struct aw_offers *offers, size_t i);
+/* The name of the i-th variable for the command's environment, NULL at the end; its
+ * value is owned by the caller, NULL when out of memory. */
+const char *aw_offers_variable(
+	const struct aw_offers *offers, size_t i, char **ret_value);
 
 #endif

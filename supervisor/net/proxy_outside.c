@@ -88,7 +88,7 @@ static char *write_head(const struct aw_conn *conn, size_t *ret_len)
 static bool relay(struct aw_conn *conn, const char *head, size_t len)
 {
 	char answer[64];
-	struct crossing *c = calloc(1, sizeof(*c));
+	AW_FREE struct crossing *c = calloc(1, sizeof(*c));
 	struct aw_relay_pair pair = {.inside = conn->client.fd,
 		.outside = conn->outside.fd,
 		.to_inside = answer,
@@ -110,8 +110,8 @@ static bool relay(struct aw_conn *conn, const char *head, size_t len)
 	forget(conn, &conn->client);
 	forget(conn, &conn->outside);
 	conn->state = AW_CONN_OVER;
-	if (aw_relay_add(conn->server->relay, &pair) < 0)
-		free(c);
+	if (aw_relay_add(conn->server->relay, &pair) == 0)
+		aw_take_ptr(&c); /* until its end, which ended() is told of */
 	return true;
 }
 

@@ -271,8 +271,7 @@ static int await(struct aw_resolver *r, struct question *q, void *ctx)
 	if (!w)
 		return -1;
 	w->ctx = ctx;
-	w->next = q->waiters;
-	q->waiters = w;
+	LL_PREPEND(q->waiters, w);
 	r->waiters++;
 	return 0;
 }

@@ -53,17 +53,15 @@ static int add(struct aw_trust_records *records, const struct aw_trust_record *r
 {
 	struct aw_trust_record *items =
 		realloc(records->items, (records->count + 1) * sizeof(*items));
-	char *workspace = strdup(record->workspace);
+	AW_FREE char *workspace = strdup(record->workspace);
 
 	if (items)
 		records->items = items;
-	if (!items || !workspace) {
-		free(workspace);
+	if (!items || !workspace)
 		return aw_fail(err, ENOMEM, "out of memory");
-	}
 	items[records->count] = *record;
-	items[records->count++].workspace = workspace;
-	return 0; /* cppcheck-suppress memleak; the records own it */
+	items[records->count++].workspace = aw_take_ptr(&workspace);
+	return 0;
 }
 
 static void drop(struct aw_trust_records *records, size_t i)

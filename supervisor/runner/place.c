@@ -21,31 +21,34 @@ bool aw_path_is_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && (!path[len] || path[len] == '/');
 }
 
+static bool make_room(struct aw_plan_maker *maker)
+{
+	size_t room = maker->room ? maker->room * 2 : 64;
+	struct aw_place *places;
+
+	if (maker->count < maker->room)
+		return true;
+	places = realloc(maker->places, room * sizeof(*places));
+	if (!places)
+		return false;
+	maker->places = places;
+	maker->room = room;
+	return true;
+}
+
 struct aw_place *aw_place_add(
 	struct aw_plan_maker *maker, const char *path, const char *why)
 {
 	static struct aw_place aside;
+	AW_FREE char *copy = strdup(path);
 	struct aw_place *place;
 
-	if (maker->count == maker->room) {
-		size_t room = maker->room ? maker->room * 2 : 64;
-		struct aw_place *places =
-			realloc(maker->places, room * sizeof(*places));
-
-		if (!places) {
-			maker->failed = true;
-			return &aside;
-		}
-		maker->places = places;
-		maker->room = room;
-	}
-	place = &maker->places[maker->count];
-	*place = (struct aw_place){.path = strdup(path), .why = why};
-	if (!place->path) {
+	if (!copy || !make_room(maker)) {
 		maker->failed = true;
 		return &aside;
 	}
-	maker->count++;
+	place = &maker->places[maker->count++];
+	*place = (struct aw_place){.path = aw_take_ptr(&copy), .why = why};
 	return place;
 }
 

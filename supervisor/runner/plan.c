@@ -67,28 +67,22 @@ static struct aw_plan_entry *push(
 	struct aw_plan_maker *maker, const struct aw_place *place, const char *source)
 {
 	struct aw_plan *plan = maker->plan;
-	struct aw_plan_entry *entries = realloc(plan->entries,
-				     (plan->count + 1) * sizeof(*entries)),
-			     *entry;
+	struct aw_plan_entry *entries =
+		realloc(plan->entries, (plan->count + 1) * sizeof(*entries));
+	AW_FREE char *path = strdup(place->path), *from = strdup(source);
 
-	if (!entries) {
+	if (entries)
+		plan->entries = entries;
+	if (!entries || !path || !from) {
 		maker->failed = true;
 		return NULL;
 	}
-	plan->entries = entries;
-	entry = &entries[plan->count];
-	*entry = (struct aw_plan_entry){.path = strdup(place->path),
-		.source = strdup(source),
+	entries += plan->count++;
+	*entries = (struct aw_plan_entry){.path = aw_take_ptr(&path),
+		.source = aw_take_ptr(&from),
 		.why = place->why,
 		.rule = AW_NO_RULE};
-	if (!entry->path || !entry->source) {
-		free(entry->path);
-		free(entry->source);
-		maker->failed = true;
-		return NULL;
-	}
-	plan->count++;
-	return entry;
+	return entries;
 }
 
 /* Where the place is on the host: below something exposed, that has its own source. */
@@ -108,24 +102,25 @@ static char *source_of(const struct aw_plan *plan, const struct aw_place *place)
 static void push_link(struct aw_plan_maker *maker, const char *path)
 {
 	struct aw_plan *plan = maker->plan;
-	struct aw_plan_link *links =
-		realloc(plan->links, (plan->link_count + 1) * sizeof(*links));
+	AW_FREE char *from = NULL, *to = NULL;
+	struct aw_plan_link *links;
 	char text[4096];
 	ssize_t n = readlink(path, text, sizeof(text) - 1);
 
-	if (links)
-		plan->links = links;
-	if (!links) {
-		maker->failed = true;
-		return;
-	}
 	if (n <= 0)
 		return;
 	text[n] = '\0';
-	links[plan->link_count] = (struct aw_plan_link){strdup(path), strdup(text)};
-	if (!links[plan->link_count].path || !links[plan->link_count].text)
+	from = strdup(path);
+	to = strdup(text);
+	links = realloc(plan->links, (plan->link_count + 1) * sizeof(*links));
+	if (links)
+		plan->links = links;
+	if (!links || !from || !to) {
 		maker->failed = true;
-	plan->link_count++;
+		return;
+	}
+	links[plan->link_count++] =
+		(struct aw_plan_link){aw_take_ptr(&from), aw_take_ptr(&to)};
 }
 
 static bool by_wish(const struct aw_plan_entry *entry)

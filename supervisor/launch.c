@@ -84,6 +84,7 @@ static int wall_failed(const struct aw_run *run, struct aw_error *err)
 			"%s ended before it had done anything; nothing was started, so "
 			"install agentwatch again",
 			run->enter);
+	aw_runner_forget(run->wall.runner->name); /* the next start finds out why */
 	return aw_fail(err, EPIPE,
 		"%s could not build the wall (its own message stands above; the "
 		"session's plan.txt has its command line); nothing was started",

@@ -22,7 +22,7 @@
 #include "supervisor/say.h"
 #include "supervisor/service_parts.h"
 
-enum { NOTIFY_THREADS = 3, GRACE_MS = 2000 };
+enum { NOTIFY_THREADS = 3, GRACE_MS = 2000, LAST_MS = 20 };
 
 static uint64_t now_ms(void)
 {
@@ -186,6 +186,11 @@ static void end_descendants(struct service *s)
 	bool killed = false;
 
 	reap(s);
+	if (s->orphans && s->waited != s->command) {
+		wait_once(s,
+			LAST_MS); /* the wall's first process ends with the command */
+		reap(s);
+	}
 	if (!s->orphans)
 		return;
 	stop(s, SIGTERM);

@@ -78,6 +78,8 @@ static int probe(struct aw_error *err)
 
 	if (!program)
 		return aw_fail(err, ENOENT, "bwrap is not installed");
+	if (aw_runner_works("bwrap", program))
+		return 0;
 	AW_ARGS(&args, program);
 	if (!is_root())
 		AW_ARGS(&args, "--unshare-user");
@@ -85,7 +87,10 @@ static int probe(struct aw_error *err)
 		"/", "/", "--dev", "/dev", "--proc", "/proc", "--", "/bin/true");
 	failed = args.failed ? -1 : aw_runner_try(args.items, line, sizeof(line));
 	aw_arguments_free(&args);
-	return failed ? explain(line, err) : 0;
+	if (failed)
+		return explain(line, err);
+	aw_runner_note("bwrap", program);
+	return 0;
 }
 
 /* --- mounts --- */

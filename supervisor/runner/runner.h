@@ -50,6 +50,16 @@ void aw_wall_print(const struct aw_plan *plan, const struct aw_wall *wall, FILE 
 /* The rows that have a file of their own. */
 extern const struct aw_runner aw_runner_bwrap, aw_runner_firejail;
 
+/*
+ * known.c: what a probe has found out is noted in the user's state folder, so that the
+ * next start does without it.  A note holds for this boot, program, namespaces and
+ * rights; one that cannot be written is not there.
+ */
+bool aw_runner_works(const char *name, const char *program);
+void aw_runner_note(const char *name, const char *program);
+/* It did not work after all. */
+void aw_runner_forget(const char *name);
+
 /* supervisor/kernel/landlock.c: can a ruleset be used here? */
 int aw_landlock_probe(struct aw_error *err);
 

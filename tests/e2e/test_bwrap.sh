@@ -57,6 +57,29 @@ is bwrap 'enforce without a word about runners: bwrap' \
 "$aw" run -q --session none -- true
 is exec 'audit without a word: exec' \
 	"$(jq -r .runner "$XDG_STATE_HOME/agentwatch/sessions/none/session.json")"
+# Whether bwrap works here is tried once, and again when something has changed or failed.
+noted=$XDG_STATE_HOME/agentwatch/bwrap.works
+programs() # how many a start executes
+{
+	strace -f -qq -e trace=execve -e signal=none -o "$tmp/starts" "$aw" run -q --log none --mode enforce --runner bwrap -- true
+	grep -c 'execve(' "$tmp/starts"
+}
+if have strace; then
+	rm -f "$noted"
+	is 2 'bwrap is tried, with another program in it, at the first start alone' $(($(programs) - $(programs)))
+	sed -i 's/ / x/' "$noted"
+	is 2 'and once more when anything is different' $(($(programs) - $(programs)))
+else
+	skip 'bwrap is tried once' 'no strace'
+fi
+if mkdir -p "/dev/shm/aw-wall.$$" 2>/dev/null; then # which is not there behind the wall
+	like 'bwrap could not build the wall' 'a wall that cannot be built' \
+		"$(cd "/dev/shm/aw-wall.$$" && "$aw" run -q --log none --mode enforce --runner bwrap -- true 2>&1)"
+	ok 'is one that has to be tried again' [ ! -e "$noted" ]
+	rmdir "/dev/shm/aw-wall.$$"
+else
+	skip 'a wall that cannot be built' 'no /dev/shm'
+fi
 like "runner 'brwap' is not known; it is one of exec, bwrap" 'an unknown runner: the names' \
 	"$("$aw" run --runner brwap -- true 2>&1)"
 like "runner 'docker' cannot be used: .*; nothing was started" 'a missing one: enforce fails' \

@@ -7,6 +7,7 @@
  * changed all the same shows when the wall is built: that fails, nothing is started,
  * and the note is taken back.
  */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -121,20 +122,20 @@ bool aw_runner_works(const char *name, const char *program)
 	       strcmp(now, noted) == 0;
 }
 
+/* Of two that write at once, one or none is read as a note later. */
 void aw_runner_note(const char *name, const char *program)
 {
-	AW_FREE char *path = path_of(name), *now = describe(program), *new = NULL;
-	FILE *file;
-	bool whole;
+	AW_FREE char *path = path_of(name), *now = describe(program), *fresh = NULL;
+	AW_CLOSE int fd = -1;
+	ssize_t len;
 
-	if (!path || !now || asprintf(&new, "%s.%d", path, (int)getpid()) < 0)
+	if (!path || !now || asprintf(&fresh, "%s.new", path) < 0)
 		return;
-	file = fopen(new, "wxe");
-	whole = file && fputs(now, file) >= 0;
-	if (file)
-		whole = fclose(file) == 0 && whole;
-	if (!whole || rename(new, path) < 0)
-		unlink(new);
+	len = (ssize_t)strlen(now);
+	unlink(fresh);
+	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && (write(fd, now, (size_t)len) != len || rename(fresh, path) < 0))
+		unlink(fresh);
 }
 
 void aw_runner_forget(const char *name)

@@ -43,7 +43,8 @@ static void tell(struct service *s, int kind, int value, int fd)
 static void stop(struct service *s, int signal)
 {
 	s->stopping = true;
-	aw_signal_descendants(getpid(), signal);
+	if (!aw_signal_descendants(getpid(), signal) && s->status < 0 && s->command > 0)
+		kill(s->command, signal); /* not even /proc can be looked at */
 	aw_signal_descendants(getpid(), SIGCONT);
 }
 

@@ -191,6 +191,7 @@ static void add_patterns(struct trie *t, const struct aw_draft *draft)
 	size_t i;
 
 	add_node(t, 0);
+	t->failed = t->nodes.failed;
 	for (i = 0; i < draft->count && !t->failed; i++) {
 		if (draft->entries[i].dropped)
 			continue;

@@ -3,8 +3,13 @@
 #include "supervisor/descend.h"
 
 #include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
@@ -25,13 +30,15 @@ static bool read_relation(pid_t pid, struct relation *ret)
 	return true;
 }
 
-static size_t read_all(struct relation **ret)
+/* *ret_whole: neither memory nor descriptors have run out meanwhile. */
+static size_t read_all(struct relation **ret, bool *ret_whole)
 {
 	AW_CLOSEDIR DIR *dir = opendir("/proc");
 	struct relation *all = NULL;
 	size_t count = 0, room = 0;
 	struct dirent *entry;
 
+	*ret_whole = dir != NULL;
 	while (dir && (entry = readdir(dir))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
@@ -39,13 +46,18 @@ static size_t read_all(struct relation **ret)
 			size_t more = room ? room * 2 : 256;
 			struct relation *bigger = realloc(all, more * sizeof(*all));
 
-			if (!bigger)
+			if (!bigger) {
+				*ret_whole = false;
 				break;
+			}
 			all = bigger;
 			room = more;
 		}
+		errno = 0;
 		if (read_relation(atoi(entry->d_name), &all[count]))
 			count++;
+		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+			*ret_whole = false;
 	}
 	*ret = all;
 	return count;
@@ -79,11 +91,63 @@ static size_t mark(struct relation *all, size_t count, pid_t root)
 	return found;
 }
 
+/* Slow, and without any memory: each looks for root above itself. */
+static size_t signal_one_by_one(pid_t root, int signal)
+{
+	union {
+		struct dirent64 first;
+		char bytes[4096];
+	} room;
+	AW_CLOSE int dir = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t found = 0;
+	long n;
+
+	while (dir >= 0 &&
+		(n = syscall(SYS_getdents64, dir, room.bytes, sizeof(room))) > 0) {
+		const struct dirent64 *entry;
+
+		for (long at = 0; at < n; at += entry->d_reclen) {
+			pid_t pid;
+
+			entry = (const void *)(room.bytes + at);
+			pid = isdigit((unsigned char)entry->d_name[0])
+				      ? atoi(entry->d_name)
+				      : 0;
+			if (pid && pid != getpid() && aw_descends(pid, root))
+				found += kill(pid, signal) == 0;
+		}
+	}
+	return found;
+}
+
+/* By a child, which has descriptors to spare once it has closed ours. */
+static size_t signal_apart(pid_t root, int signal)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return signal_one_by_one(root, signal);
+	if (pid == 0) {
+		size_t found;
+
+		close_range(STDERR_FILENO + 1, ~0U, 0);
+		found = signal_one_by_one(root, signal);
+		_exit(found < 255 ? (int)found : 255);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? (size_t)WEXITSTATUS(status) : 0;
+}
+
 size_t aw_signal_descendants(pid_t root, int signal)
 {
 	AW_FREE struct relation *all = NULL;
-	size_t count = read_all(&all), found;
+	bool whole;
+	size_t count = read_all(&all, &whole), found;
 
+	if (!whole)
+		return signal_apart(root, signal);
 	found = mark(all, count, root);
 	for (size_t i = 0; i < count; i++)
 		if (all[i].below)
@@ -94,7 +158,8 @@ size_t aw_signal_descendants(pid_t root, int signal)
 size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal)
 {
 	AW_FREE struct relation *all = NULL;
-	size_t count = read_all(&all), hit = 0;
+	bool whole;
+	size_t count = read_all(&all, &whole), hit = 0;
 
 	mark(all, count, root);
 	for (size_t i = 0; i < count; i++)
@@ -107,7 +172,8 @@ size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal)
 size_t aw_descendants(pid_t root, pid_t **ret)
 {
 	AW_FREE struct relation *all = NULL;
-	size_t count = read_all(&all), found = 0;
+	bool whole;
+	size_t count = read_all(&all, &whole), found = 0;
 	pid_t *pids = malloc((count + 1) * sizeof(*pids));
 
 	mark(all, count, root);

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Send a signal to every descendant of root; how many there were. */
+/*
+ * Send a signal to every descendant of root; how many there were.  Works without memory
+ * and without a free descriptor, too; root is the caller itself then, or above it.
+ */
 size_t aw_signal_descendants(pid_t root, int signal);
 
 /*

@@ -60,6 +60,9 @@ static const char *reason(int err, enum aw_mode mode)
 	if (err == EINVAL)
 		return "the kernel has no seccomp user notification (Linux 5.14 or "
 		       "later)";
+	if (err == ENOSYS || err == EPERM || err == EACCES)
+		return "seccomp(2) is refused by something outside, such as a "
+		       "container's own filter";
 	return strerror(err);
 }
 

@@ -278,7 +278,7 @@ int main(int argc, char **argv)
 		fd = change_socket(fd);
 	if (order.count) {
 		go_behind_filter(fd, &order, code);
-	} else if (behind) {
+	} else {
 		tell(fd, AW_ENTER_READY, 0);
 		wait_for_go(fd);
 	}

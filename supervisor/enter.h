@@ -66,7 +66,7 @@ struct aw_enter_state {
 /* From enter; all but the first three are failures with errno as value. */
 enum aw_enter_step {
 	AW_ENTER_LISTENER, /* value: descriptor number; one byte back lets it go on */
-	AW_ENTER_READY,	   /* no filter, behind a wall; one byte back lets it go on */
+	AW_ENTER_READY,	   /* no filter; one byte back lets it go on */
 	AW_ENTER_SOCKET,   /* behind a wall, first: go on over the socket that comes
 			      along, since the wall's program may keep this one */
 	AW_ENTER_NO_FILTER,

@@ -263,7 +263,7 @@ int aw_front(struct aw_run *run)
 	run->front = getpid();
 	run->front_group = getpgrp();
 	block_signals(&set);
-	sigprocmask(SIG_BLOCK, &set, &run->mask);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	run->kept = mmap(NULL, sizeof(*run->kept), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (run->kept == MAP_FAILED ||

@@ -186,8 +186,6 @@ static int receive_listener(
 	struct aw_enter_report report;
 
 	ret->listener = -1;
-	if (run->engine == AW_PRELOAD && !run->wall.prefix)
-		return 0;
 	if (!first_report(ret, &report))
 		return wall_failed(run, err);
 	if (report.step == AW_ENTER_READY)
@@ -249,8 +247,7 @@ int aw_launch_go(const struct aw_run *run, struct aw_launched *launched,
 	pid_t sender;
 	bool failed;
 
-	if ((launched->listener >= 0 || run->wall.prefix) &&
-		write(launched->socket, "", 1) != 1)
+	if (write(launched->socket, "", 1) != 1)
 		return aw_fail(err, errno, "starting the command: %s", strerror(errno)),
 		       AW_RUN_FAILED;
 	wait(ctx, launched->socket);

@@ -6,12 +6,11 @@
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "supervisor/cleanup.h"
+#include "supervisor/audit/json.h"
 #include "supervisor/kernel/filter.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
@@ -31,31 +30,37 @@ const uint64_t aw_kept_capabilities =
 	BIT(CAP_SETFCAP) | BIT(CAP_NET_BIND_SERVICE) | BIT(CAP_AUDIT_WRITE) |
 	BIT(CAP_SYS_CHROOT);
 
-static void put_limits(const struct aw_limiter *limiter, FILE *out)
+/* A buffer that tells when it could not take all: memory streams do not. */
+static void put(struct aw_json *out, const void *bytes, size_t len)
+{
+	aw_json_raw(out, bytes, len);
+}
+
+static void put_limits(const struct aw_limiter *limiter, struct aw_json *out)
 {
 	for (size_t i = 0; i < limiter->limit_count; i++) {
 		struct aw_enter_limit limit = {.resource = limiter->limits[i].resource,
 			.most = limiter->limits[i].most};
 
-		fwrite(&limit, sizeof(limit), 1, out);
+		put(out, &limit, sizeof(limit));
 	}
 }
 
-static void put_landlock(const struct aw_landlock *landlock, FILE *out)
+static void put_landlock(const struct aw_landlock *landlock, struct aw_json *out)
 {
 	for (size_t i = 0; i < landlock->count; i++) {
 		const struct aw_landlock_rule *from = &landlock->rules[i];
 		struct aw_enter_path rule = {.access = from->access,
 			.len = (uint32_t)strlen(from->path) + 1};
 
-		fwrite(&rule, sizeof(rule), 1, out);
-		fwrite(from->path, rule.len, 1, out);
+		put(out, &rule, sizeof(rule));
+		put(out, from->path, rule.len);
 	}
 	for (size_t i = 0; i < landlock->port_count; i++) {
 		struct aw_enter_port rule = {
 			landlock->ports[i].access, landlock->ports[i].port};
 
-		fwrite(&rule, sizeof(rule), 1, out);
+		put(out, &rule, sizeof(rule));
 	}
 }
 
@@ -83,7 +88,7 @@ static uint64_t ignored_signals(const struct aw_run *run)
 }
 
 /* What the command is to have, which the wall's program does not pass on. */
-static void put_state(const struct aw_run *run, char *const *env, FILE *out)
+static void put_state(const struct aw_run *run, char *const *env, struct aw_json *out)
 {
 	struct aw_enter_state state = {
 		.blocked = bits_of(&run->mask), .ignored = ignored_signals(run)};
@@ -94,15 +99,15 @@ static void put_state(const struct aw_run *run, char *const *env, FILE *out)
 	for (; run->command[state.arg_count]; state.arg_count++)
 		state.arg_size += (uint32_t)strlen(run->command[state.arg_count]) + 1;
 	state.arg_count++;
-	fwrite(&state, sizeof(state), 1, out);
+	put(out, &state, sizeof(state));
 	for (size_t i = 0; env[i]; i++)
-		fwrite(env[i], strlen(env[i]) + 1, 1, out);
-	fwrite(run->program, strlen(run->program) + 1, 1, out);
+		put(out, env[i], strlen(env[i]) + 1);
+	put(out, run->program, strlen(run->program) + 1);
 	for (size_t i = 0; run->command[i]; i++)
-		fwrite(run->command[i], strlen(run->command[i]) + 1, 1, out);
+		put(out, run->command[i], strlen(run->command[i]) + 1);
 }
 
-static void put_order(const struct aw_run *run, char *const *env, FILE *out)
+static void put_order(const struct aw_run *run, char *const *env, struct aw_json *out)
 {
 	const struct aw_landlock *landlock = &run->holding.landlock;
 	struct aw_enter_order order = {
@@ -138,25 +143,19 @@ static void put_order(const struct aw_run *run, char *const *env, FILE *out)
 		order.flags =
 			run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
 	}
-	fwrite(&order, sizeof(order), 1, out);
+	put(out, &order, sizeof(order));
 	put_limits(&run->limiter, out);
 	put_landlock(landlock, out);
 	if (run->wall.prefix)
 		put_state(run, env, out);
-	fwrite(filter.code, sizeof(filter.code[0]), filter.count, out);
+	put(out, filter.code, sizeof(filter.code[0]) * filter.count);
 }
 
-int aw_launch_order(
-	const struct aw_run *run, char *const *env, int fd, struct aw_error *err)
+static int send_all(const struct aw_run *run, int fd, const char *bytes, size_t size,
+	struct aw_error *err)
 {
-	AW_FREE char *bytes = NULL;
-	size_t size = 0, done = 0;
-	FILE *out = open_memstream(&bytes, &size);
+	size_t done = 0;
 
-	if (out)
-		put_order(run, env, out);
-	if (!out || fclose(out) != 0)
-		return aw_fail(err, ENOMEM, "writing the order for %s", run->enter);
 	while (done < size) {
 		ssize_t n = send(fd, bytes + done, size - done, MSG_NOSIGNAL);
 
@@ -170,6 +169,21 @@ int aw_launch_order(
 		done += (size_t)n;
 	}
 	return 0;
+}
+
+int aw_launch_order(
+	const struct aw_run *run, char *const *env, int fd, struct aw_error *err)
+{
+	struct aw_json out = {0};
+	int failed;
+
+	put_order(run, env, &out);
+	failed = out.failed ? aw_fail(err, ENOMEM,
+				      "writing the order for %s: out of memory",
+				      run->enter)
+			    : send_all(run, fd, out.bytes, out.len, err);
+	aw_json_free(&out);
+	return failed;
 }
 
 int aw_launch_refused(const struct aw_run *run, const struct aw_enter_report *report,

@@ -23,6 +23,10 @@ const char *aw_table_intern(struct aw_processes *tree, const char *text)
 			return "?";
 		memcpy(found->text, text, len + 1);
 		HASH_ADD_KEYPTR(hh, tree->names, found->text, len, found);
+		if (!found->hh.tbl) {
+			free(found);
+			return "?";
+		}
 	}
 	return found->text;
 }
@@ -122,7 +126,10 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	p->who.plain_root =
 		(parent && parent->who.plain_root) || aw_proc_has_our_view(pid);
 	HASH_ADD_INT(tree->processes, who.pid, p);
-	return p;
+	if (p->hh.tbl)
+		return p;
+	free(p);
+	return NULL;
 }
 
 struct process *aw_table_by_pid(struct aw_processes *tree, pid_t pid)
@@ -153,6 +160,10 @@ static void remember(struct aw_processes *tree, pid_t tid, pid_t pid, time_t now
 			return;
 		t->tid = tid;
 		HASH_ADD_INT(tree->threads, tid, t);
+		if (!t->hh.tbl) {
+			free(t);
+			return;
+		}
 	}
 	t->pid = pid;
 	t->checked = now;

@@ -59,6 +59,8 @@ static void remember_image(struct aw_processes *tree, const struct aw_proc_mark 
 	memcpy(image->at, mark->at, sizeof(image->at));
 	image->role = *role;
 	HASH_ADD(hh, tree->images, at, sizeof(image->at), image);
+	if (!image->hh.tbl)
+		free(image);
 }
 
 static void stop_turning(struct aw_processes *tree, struct process *p)

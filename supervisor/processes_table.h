@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define uthash_fatal(msg) abort()
-#include <uthash.h>
-
+#include "supervisor/hash.h"
 #include "supervisor/proc.h"
 #include "supervisor/processes.h"
 

@@ -17,6 +17,8 @@
 #include "supervisor/folders.h"
 #include "supervisor/say.h"
 
+enum { FEWEST_FILES = 64 };
+
 #define FIELD(name) offsetof(struct aw_run_options, name)
 
 static const struct aw_option options[] = {
@@ -282,8 +284,11 @@ static int prepare(struct aw_run *run, struct aw_error *err)
 	return 0;
 }
 
-/* The supervisor holds a descriptor a process; the command keeps the caller's limit. */
-static void raise_file_limit(struct aw_run *run)
+/*
+ * The supervisor holds a descriptor a process; the command keeps the caller's limit. In
+ * enforce each call needs some, and would fail for the want of them.
+ */
+static int raise_file_limit(struct aw_run *run, struct aw_error *err)
 {
 	struct rlimit most;
 
@@ -291,15 +296,28 @@ static void raise_file_limit(struct aw_run *run)
 	most = run->files;
 	most.rlim_cur = most.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &most);
+	if (run->policy.mode == AW_ENFORCE && most.rlim_cur < FEWEST_FILES)
+		return aw_fail(err, EMFILE,
+			"mode enforce needs %d descriptors at least and may have %llu; "
+			"raise the hard limit (ulimit -Hn)",
+			FEWEST_FILES, (unsigned long long)most.rlim_cur);
+	return 0;
 }
 
-/* An ignored SIGCHLD would keep us from fetching anybody's status. */
-static void see_ends(struct aw_run *run)
+/*
+ * An ignored SIGCHLD would keep us from fetching anybody's status, and a file that must
+ * not grow any more (ulimit -f) would end us without a word.
+ */
+static void settle_signals(struct aw_run *run)
 {
 	struct sigaction usual = {.sa_handler = SIG_DFL}, before;
+	sigset_t set;
 
 	sigaction(SIGCHLD, &usual, &before);
 	run->ignores_ends = before.sa_handler == SIG_IGN;
+	sigemptyset(&set);
+	sigaddset(&set, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &set, &run->mask);
 }
 
 static int run_main(int argc, char **argv)
@@ -321,7 +339,7 @@ static int run_main(int argc, char **argv)
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
-	see_ends(&run);
+	settle_signals(&run);
 	run.command = argv + first;
 	run.enter = aw_find_part("agentwatch-enter");
 	run.shim = aw_find_part("libagentwatch.so");
@@ -350,8 +368,7 @@ static int run_main(int argc, char **argv)
 		aw_say("%s", err.text);
 		return failed;
 	}
-	raise_file_limit(&run);
-	if (prepare(&run, &err) < 0) {
+	if (raise_file_limit(&run, &err) < 0 || prepare(&run, &err) < 0) {
 		aw_say("%s", err.text);
 		if (run.session)
 			aw_session_finish(run.session, AW_RUN_FAILED, NULL);

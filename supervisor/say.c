@@ -11,7 +11,10 @@
 #include "supervisor/audit/json.h"
 #include "supervisor/cleanup.h"
 
-enum { SHOWN_MAX = 12 }; /* "\u{10ffff}" and to spare: what one character becomes */
+enum {
+	SHOWN_MAX = 12, /* "\u{10ffff}" and to spare: what one character becomes */
+	SAID_MAX = 2048,
+};
 
 static bool turns_direction(uint32_t c)
 {
@@ -75,24 +78,22 @@ char *aw_shown(const char *bytes, size_t len)
 
 static void say(const char *text)
 {
-	AW_FREE char *safe = malloc(strlen(text) * SHOWN_MAX + 1);
-	char *at = safe;
+	char safe[SAID_MAX * SHOWN_MAX + 1], *at = safe; /* there may be no memory */
 
 	/* Backslashes stay: a message is written for people already. */
-	for (size_t i = 0, len = strlen(text); safe && i < len;) {
+	for (size_t i = 0, len = strlen(text); i < len;) {
 		char one[SHOWN_MAX + 1];
 
 		i += show_one((const unsigned char *)text + i, len - i, one);
 		at = stpcpy(at, one[0] == '\\' && one[1] == '\\' ? "\\" : one);
 	}
-	if (safe)
-		*at = 0;
-	fprintf(stderr, "agentwatch: %s\n", safe ? safe : "out of memory");
+	*at = 0;
+	fprintf(stderr, "agentwatch: %s\n", safe);
 }
 
 void aw_say(const char *fmt, ...)
 {
-	char text[2048];
+	char text[SAID_MAX];
 	va_list args;
 
 	va_start(args, fmt);

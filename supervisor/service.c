@@ -2,6 +2,7 @@
 /* service.c - the process that watches: starts the command, serves it, cleans up. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 #include "supervisor/say.h"
 #include "supervisor/service_parts.h"
 
-enum { NOTIFY_THREADS = 3, GRACE_MS = 2000, LAST_MS = 20 };
+enum { NOTIFY_THREADS = 3, GRACE_MS = 2000, LAST_MS = 20, THREAD_STACK = 2 << 20 };
 
 static uint64_t now_ms(void)
 {
@@ -42,7 +43,8 @@ static void tell(struct service *s, int kind, int value, int fd)
 static void stop(struct service *s, int signal)
 {
 	s->stopping = true;
-	aw_signal_descendants(getpid(), signal);
+	if (!aw_signal_descendants(getpid(), signal) && s->status < 0 && s->command > 0)
+		kill(s->command, signal); /* not even /proc can be looked at */
 	aw_signal_descendants(getpid(), SIGCONT);
 }
 
@@ -330,14 +332,28 @@ static int start(struct service *s, struct aw_error *err)
 	return failed;
 }
 
+/* How much stack the caller gives to the command (ulimit -s) is not for our threads. */
+static void settle_stacks(void)
+{
+	pthread_attr_t usual;
+
+	pthread_attr_init(&usual);
+	pthread_attr_setstacksize(&usual, THREAD_STACK);
+	pthread_setattr_default_np(&usual);
+	pthread_attr_destroy(&usual);
+}
+
 int aw_service(struct aw_run *run, int news)
 {
 	struct service *s = calloc(1, sizeof(*s));
 	struct aw_error err = {.code = 0};
 	int failed;
 
-	if (!s)
+	if (!s) {
+		aw_say("starting the supervisor: out of memory");
 		return AW_RUN_FAILED;
+	}
+	settle_stacks();
 	s->run = run;
 	s->news = news;
 	s->status = s->command_pidfd = -1;

@@ -45,13 +45,18 @@ FAULTS_BIN := $(T)/faults/work $(T)/faults/killpoint
 $(FAULTS_BIN): $(T)/faults/%: tests/faults/%.c
 	@mkdir -p $(@D); echo "  LINK $@"
 	$(Q)$(CC) $(BASE) -O2 -o $@ $<
+FAULTS_LIB := $(T)/faults/nomem.so
+$(FAULTS_LIB): tests/faults/nomem.c
+	@mkdir -p $(@D); echo "  LINK $@"
+	$(Q)$(CC) $(BASE) -O2 -shared -fPIC -o $@ $<
 FAULTS = AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) /usr/bin/python3 tests/faults/faults.py
+FAULTS_PART = --pairs $${FAULTS_PAIRS:-6} --points $${FAULTS_POINTS:-17} --offset $${FAULTS_OFFSET:-0}
 model: ## ring and locking in every order that their steps can come in
 	@tests/run.sh $(MODEL)
-faults: all $(FAULTS_BIN) ## everything that can go wrong, alone, in pairs, and at many system calls
-	$(FAULTS) --pairs $${FAULTS_PAIRS:-3} --points $${FAULTS_POINTS:-17}
-docs/FAULTS.md: all $(FAULTS_BIN) ## write the page of faults anew, from a run of them
-	$(FAULTS) --pairs $${FAULTS_PAIRS:-3} --points $${FAULTS_POINTS:-17} --page $@.new && mv $@.new $@
+faults: all $(FAULTS_BIN) $(FAULTS_LIB) ## everything that can go wrong, alone, in pairs, and at many system calls
+	$(FAULTS) $(FAULTS_PART)
+docs/FAULTS.md: all $(FAULTS_BIN) $(FAULTS_LIB) ## write the page of faults anew, from a run of them
+	$(FAULTS) $(FAULTS_PART) --page $@.new && mv $@.new $@
 
 # --- other systems ---
 

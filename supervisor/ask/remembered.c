@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* remembered.c - answers for the rest of a session. */
 #include "supervisor/ask/remembered.h"
+#include "supervisor/hash.h"
 
 #include <stdlib.h>
-
-#define uthash_fatal(msg) abort()
-#include <uthash.h>
 
 struct aw_remembered {
 	struct aw_key key; /* owned */
@@ -54,6 +52,11 @@ void aw_remembered_add(
 			return;
 		}
 		HASH_ADD_KEYPTR(hh, *all, r->key.bytes, r->key.len, r);
+		if (!r->hh.tbl) {
+			aw_key_release(&r->key);
+			free(r);
+			return;
+		}
 	}
 	r->yes = yes;
 	r->uid = uid;

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Out of memory: a name less. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "supervisor/hash.h"
 
 enum { HOST_MOST = 253 };
 
@@ -109,7 +107,7 @@ static struct place *make(
 	HASH_ADD(hh, answers->places, address, AW_ANSWER_SIZE, place);
 	if (place->hh.tbl)
 		return place;
-	free(place);
+	free(place); /* a name less */
 	return NULL;
 }
 

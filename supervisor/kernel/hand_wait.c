@@ -203,12 +203,13 @@ static struct waiter *next_work(void)
 	struct waiter *w;
 	int err = 0;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += IDLE_SECONDS;
 	pthread_mutex_lock(&lock);
 	idle++;
 	while (!queue && err != ETIMEDOUT)
-		err = pthread_cond_timedwait(&more_work, &lock, &until);
+		err = pthread_cond_clockwait(
+			&more_work, &lock, CLOCK_MONOTONIC, &until);
 	w = queue;
 	if (w)
 		queue = w->next;

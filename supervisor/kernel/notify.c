@@ -17,6 +17,7 @@
 
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/proc.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
@@ -157,6 +158,18 @@ static bool arrives_well(struct aw_notified *call)
 	return (!who->fresh && !call->verifying) || aw_call_verify(call);
 }
 
+/* Audit, and no memory for an entry: what it does is told all the same. */
+static bool is_there(struct aw_notified *call)
+{
+	struct aw_who who = {.exe = "?", .umask = -1};
+
+	if (!aw_proc_parent(call->target.tid, &who.pid, &who.ppid))
+		return false;
+	who.inner = who.pid;
+	call->target.who = who;
+	return true;
+}
+
 /*
  * Who is it?  One whose number is still held by a process that is not read out to the
  * end is known a little later.  Enforce refuses what nobody is known to have asked for.
@@ -168,7 +181,9 @@ static bool is_known(struct aw_notified *call)
 	int tries = KNOWN_TRIES;
 
 	while (!aw_processes_find(watch->tree, call->target.tid, &call->target.who)) {
-		if (!watch->holds || !aw_hand_waits(call))
+		if (!watch->holds)
+			return is_there(call);
+		if (!aw_hand_waits(call))
 			return false;
 		if (--tries <= 0) {
 			call->reply = AW_REPLY_FAIL;
@@ -328,27 +343,50 @@ static void serve_calls(
 	}
 }
 
+/* What a thread works with; one without could not even let calls go on. */
+struct server {
+	struct aw_notify *notify;
+	struct seccomp_notif *request;
+	struct aw_notified call;
+};
+
+static void free_server(struct server *server)
+{
+	if (!server)
+		return;
+	aw_vector_free(&server->call.argv);
+	free(server->call.argv_text);
+	free(server->call.response);
+	free(server->request);
+	free(server);
+}
+
+static struct server *new_server(struct aw_notify *notify)
+{
+	struct server *server = calloc(1, sizeof(*server));
+
+	if (!server)
+		return NULL;
+	server->notify = notify;
+	server->request = calloc(1, notify->request_size);
+	server->call.watch = notify->watch;
+	server->call.response = calloc(1, notify->response_size);
+	server->call.response_size = notify->response_size;
+	if (server->request && server->call.response)
+		return server;
+	free_server(server);
+	return NULL;
+}
+
 static void *serve(void *arg)
 {
-	struct aw_notify *notify = arg;
-	struct seccomp_notif *request = calloc(1, notify->request_size);
-	struct seccomp_notif_resp *response = calloc(1, notify->response_size);
-	struct aw_notified *call = calloc(1, sizeof(*call));
+	struct server *server = arg;
 
 	prctl(PR_SET_NAME, "aw-notify");
-	if (notify->watch->holds)
+	if (server->notify->watch->holds)
 		aw_persona_prepare();
-	if (request && response && call) {
-		call->watch = notify->watch;
-		call->response = response;
-		call->response_size = notify->response_size;
-		serve_calls(call, request, notify->request_size);
-		aw_vector_free(&call->argv);
-		free(call->argv_text);
-	}
-	free(call);
-	free(request);
-	free(response);
+	serve_calls(&server->call, server->request, server->notify->request_size);
+	free_server(server);
 	return NULL;
 }
 
@@ -359,10 +397,14 @@ static void wake_up(int signal)
 
 static bool add_thread(struct aw_notify *notify)
 {
-	if (notify->count == notify->most ||
-		pthread_create(&notify->threads[notify->count], NULL, serve, notify) !=
-			0)
+	struct server *server;
+
+	if (notify->count == notify->most || !(server = new_server(notify)))
 		return false;
+	if (pthread_create(&notify->threads[notify->count], NULL, serve, server) != 0) {
+		free_server(server);
+		return false;
+	}
 	notify->count++;
 	return true;
 }
@@ -419,13 +461,14 @@ void aw_notify_stop(struct aw_notify *notify)
 
 		do {
 			pthread_kill(notify->threads[i], SIGUSR2);
-			clock_gettime(CLOCK_REALTIME, &soon);
+			clock_gettime(CLOCK_MONOTONIC, &soon);
 			soon.tv_nsec += 1000000;
 			if (soon.tv_nsec >= 1000000000) {
 				soon.tv_sec++;
 				soon.tv_nsec -= 1000000000;
 			}
-		} while (pthread_timedjoin_np(notify->threads[i], NULL, &soon) != 0);
+		} while (pthread_clockjoin_np(notify->threads[i], NULL, CLOCK_MONOTONIC,
+				 &soon) != 0);
 	}
 	free(notify->threads);
 	free(notify);

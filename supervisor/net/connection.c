@@ -20,9 +20,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
-
-#define uthash_fatal(msg) abort()
-#include <uthash.h>
+#include "supervisor/hash.h"
 
 enum { ROOM = 1 << 20, LINGER_MS = 50, GATHER_MS = 5 };
 
@@ -299,6 +297,8 @@ void aw_ends_add(struct aw_ends *ends, int fd, const struct aw_connection *c)
 	pthread_mutex_lock(&ends->lock);
 	hear(ends, true);
 	HASH_REPLACE(hh, ends->all, cookie, sizeof(e->cookie), e, old);
+	if (!e->hh.tbl)
+		free(e);
 	pthread_mutex_unlock(&ends->lock);
 	free(old);
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define uthash_fatal(msg) abort()
-#include <uthash.h>
 #include <utlist.h>
+
+#include "supervisor/hash.h"
 
 struct pair {
 	unsigned char address[16];
@@ -81,7 +81,10 @@ static struct place *need_place(
 		return NULL;
 	memcpy(place->address, address, 16);
 	HASH_ADD(hh, learned->places, address, 16, place);
-	return place;
+	if (place->hh.tbl)
+		return place;
+	free(place);
+	return NULL;
 }
 
 /* What is old goes first; the list is by age, so it stands in front, or nearly. */

@@ -11,10 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#define uthash_fatal(msg) abort()
-#include <uthash.h>
 #include <utlist.h>
 
+#include "supervisor/hash.h"
 #include "supervisor/net/resolve_ask.h"
 
 enum { KEY = 8 + AW_DNS_NAME, IDLE_SECONDS = 3, WAITERS_MAX = 4096 };
@@ -258,6 +257,10 @@ static struct question *need_question(
 	q->name = q->key + at;
 	q->type = type;
 	HASH_ADD_STR(r->all, key, q);
+	if (!q->hh.tbl) {
+		free(q);
+		return NULL;
+	}
 	DL_APPEND(r->queue, q);
 	r->pending++;
 	call_for_work(r);

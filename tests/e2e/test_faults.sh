@@ -9,12 +9,15 @@ for program in work killpoint; do
 	mkdir -p "$tmp/built/faults"
 	cp "$compiled" "$tmp/built/faults/"
 done
+compile "faults/nomem" gcc -std=gnu11 -D_GNU_SOURCE -O2 -shared -fPIC "$root/tests/faults/nomem.c" ||
+	{ fail "nomem compiles" "$(cat "$tmp/compile.log")"; done_testing; }
+cp "$compiled" "$tmp/built/faults/nomem.so"
 # what has gone wrong before, and one of each kind
 some='^(service: SIGKILL|service: every|service: stopped|front: SIGKILL|front: SIGTERM|front and'
 some+='|log: /dev/full|log: deleted|runtime|policy: broken|memory: .*service|descriptors: few'
-some+='|descriptors: .*program|clock|ring|the command|bwrap)'
-wanted=(--quick --only "$some" --points 211)
-[ -z "${AW_FULL:-}" ] || wanted=(--pairs 3 --points 17)
+some+='|descriptors: .*program|clock: put|ring|the command|bwrap|start: (files|a stack|1[68] desc))'
+wanted=(--quick --only "$some" --points 701)
+[ -z "${AW_FULL:-}" ] || wanted=(--pairs 6 --points 17)
 relay '' < <(AW_TEST_BUILD=$tmp/built python3 "$root/tests/faults/faults.py" "${wanted[@]}" |
 	sed -E 's/^((not )?ok) [0-9]+ - /\1 - /; /^1\.\./d')
 done_testing

@@ -7,8 +7,9 @@
  *
  * DIR/report has, as text, what it has done and what has failed: that is written
  * through a descriptor from the beginning, whatever happens later.  WHAT is a
- * misbehaviour of its own: "little-memory", "few-files", "scribble", "garbage=SOCKET",
- * "hellos".
+ * misbehaviour of its own, see habits below.
+ *
+ *   work DIR once    opens DIR/forked and DIR/secret once, see enum once
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -28,8 +30,13 @@
 
 enum { TIMES = 10000 };
 
+/* Status of "once": what it found around itself, or what went wrong. */
+enum once { WHOLE = 32, NO_RING, NO_SHIM, NOT_OPENED, LEAKED = 8 /* besides */ };
+
 static struct report {
 	unsigned long opened, raw, forked, refused, leaked, failed;
+	unsigned long bare;	     /* programs that had the shim and no ring */
+	unsigned long refused_files; /* EFBIG */
 	int first_errno;
 	bool finished;
 } report;
@@ -38,13 +45,13 @@ static const char *dir;
 
 static void tell(void)
 {
-	char text[256];
+	char text[384];
 	int n = snprintf(text, sizeof(text),
 		"{\"opened\": %lu, \"raw\": %lu, \"forked\": %lu, \"refused\": %lu, "
-		"\"leaked\": %lu, \"failed\": %lu, \"errno\": \"%s\", \"finished\": "
-		"%s}%40s\n",
+		"\"leaked\": %lu, \"failed\": %lu, \"bare\": %lu, "
+		"\"refused_files\": %lu, \"errno\": \"%s\", \"finished\": %s}%40s\n",
 		report.opened, report.raw, report.forked, report.refused, report.leaked,
-		report.failed,
+		report.failed, report.bare, report.refused_files,
 		report.first_errno ? strerrorname_np(report.first_errno) : "",
 		report.finished ? "true" : "false", "");
 
@@ -125,7 +132,7 @@ static void in_a_child(void)
 
 /* --- misbehaviour --- */
 
-/* Too little for a ring, enough to go on. */
+/* Too little for another ring, enough to go on. */
 static void little_memory(const char *unused)
 {
 	struct rlimit limit;
@@ -138,6 +145,97 @@ static void little_memory(const char *unused)
 	fclose(file);
 	limit.rlim_cur = limit.rlim_max = (pages + 8) * 4096;
 	setrlimit(RLIMIT_AS, &limit);
+	report.bare += mmap(NULL, 64 * 1024, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED;
+}
+
+/* This program again, with room for so many pages, 0: all that there is; false: it
+ * could not even begin. */
+static bool again(unsigned long pages, int *ret)
+{
+	const struct rlimit limit = {pages * 4096, pages * 4096};
+	char *const argv[] = {"work", (char *)dir, "once", NULL};
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		dup2(open("/dev/null", O_WRONLY), 2);
+		if (pages)
+			setrlimit(RLIMIT_AS, &limit);
+		execv("/proc/self/exe", argv);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	status = pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	*ret = status & ~LEAKED;
+	if (*ret < WHOLE || *ret > NOT_OPENED)
+		return false;
+	report.bare += *ret == NO_RING;
+	report.forked += *ret != NOT_OPENED;
+	report.failed += *ret == NOT_OPENED;
+	report.leaked += *ret != status;
+	return true;
+}
+
+/* From too little for the program to enough for it, the shim and a ring. */
+static void tight(const char *unused)
+{
+	int whole = 0;
+
+	(void)unused;
+	for (unsigned long pages = 300; whole < 5 && pages < 2500; pages += 5) {
+		int found;
+
+		if (again(pages, &found))
+			whole += found == WHOLE;
+	}
+}
+
+static int once(void)
+{
+	static char maps[65536];
+	int fd = open_path("forked", false) >= 0 ? 0 : -1;
+	int leaked = open_path("secret", false) >= 0 ? LEAKED : 0;
+	size_t len = 0;
+
+	if (fd < 0)
+		return NOT_OPENED | leaked;
+	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	for (ssize_t n = 1; n > 0 && len<sizeof(maps) - 1; len += n> 0 ? n : 0)
+		n = read(fd, maps + len, sizeof(maps) - 1 - len);
+	return leaked | (strstr(maps, "agentwatch-ring")	   ? WHOLE
+				: strstr(maps, "libagentwatch.so") ? NO_RING
+								   : NO_SHIM);
+}
+
+/* Files of at most one page. */
+static void small_files(const char *unused)
+{
+	const struct rlimit limit = {4096, 4096};
+	char page[5000] = "", path[512];
+	int fd;
+
+	(void)unused;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	snprintf(path, sizeof(path), "%s/large", dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	for (int i = 0; i < 2; i++)
+		report.refused_files +=
+			write(fd, page, sizeof(page)) < 0 && errno == EFBIG;
+	close(fd);
+}
+
+static void eat(const char *unused)
+{
+	(void)unused;
+	for (size_t size = 1 << 20, all = 0; all < (1ul << 30); all += size) {
+		char *more = malloc(size);
+
+		if (more)
+			memset(more, 1, size);
+	}
 }
 
 static void few_files(const char *unused)
@@ -214,6 +312,9 @@ static const struct {
 	void (*act)(const char *argument);
 	int every; /* rounds between two of them; 0: once, at the start */
 } habits[] = {
+	{"tight", tight, 0},
+	{"small-files", small_files, 0},
+	{"eat", eat, 20},
 	{"little-memory", little_memory, 0},
 	{"few-files", few_files, 0},
 	{"scribble", scribble, 7},
@@ -248,10 +349,13 @@ int main(int argc, char **argv)
 {
 	char path[512];
 	double until;
+	int found;
 
 	if (argc < 3)
 		return 2;
 	dir = argv[1];
+	if (strcmp(argv[2], "once") == 0)
+		return once();
 	snprintf(path, sizeof(path), "%s/report", dir);
 	report_fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (report_fd < 0)
@@ -265,6 +369,8 @@ int main(int argc, char **argv)
 		try_secret();
 		if (round % 16 == 0)
 			in_a_child();
+		if (round % 64 == 40)
+			again(0, &found);
 		tell();
 		usleep(300);
 	}

@@ -79,6 +79,12 @@ struct aw_notified {
  */
 bool aw_call_identify(struct aw_notified *call, const struct seccomp_data *data);
 
+/*
+ * handle.c: from the request, which has been received into nothing but this, to the
+ * answer and the line in the log; or it is put aside, or given to another thread.
+ */
+void aw_call_handle(struct aw_notified *call, const struct seccomp_notif *request);
+
 /* Each deals with some effects: fills event and reply in. */
 void aw_call_file(struct aw_notified *call);
 void aw_call_exec(struct aw_notified *call);

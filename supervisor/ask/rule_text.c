@@ -27,7 +27,8 @@ static bool is_utf8(const struct aw_text *text)
 }
 
 /* Every sign that means something in a pattern stands for itself. */
-static int put(FILE *out, const struct aw_text *text, bool blanks, struct aw_error *err)
+static int put(struct aw_json *out, const struct aw_text *text, bool blanks,
+	struct aw_error *err)
 {
 	if (!is_utf8(text))
 		return aw_fail(err, EILSEQ,
@@ -39,28 +40,35 @@ static int put(FILE *out, const struct aw_text *text, bool blanks, struct aw_err
 
 		if (strchr("*?[]\\$", c) || (blanks && (c == ' ' || c == '\t')) ||
 			(c == '~' && i == 0))
-			fputc('\\', out);
-		fputc(c, out);
+			aw_json_raw(out, "\\", 1);
+		aw_json_raw(out, &c, 1);
 	}
 	return 0;
 }
 
-int aw_rule_of_path(const struct aw_text *path, char **ret, struct aw_error *err)
+/* The whole text, handed over, or nothing: half a rule would be another one. */
+static int hand_over(struct aw_json *out, int failed, char **ret, struct aw_error *err)
 {
-	size_t size;
-	FILE *out = open_memstream(ret, &size);
-	int r;
-
-	if (!out)
-		return aw_fail(err, ENOMEM, "out of memory");
-	r = put(out, path, false, err);
-	if (fclose(out) == 0 && r == 0)
-		return 0;
-	free(*ret);
-	return r ? r : aw_fail(err, ENOMEM, "out of memory");
+	aw_json_raw(out, "", 1);
+	if (!failed && out->failed)
+		failed = aw_fail(err, ENOMEM, "out of memory");
+	if (failed)
+		aw_json_free(out);
+	else
+		*ret = out->bytes;
+	return failed;
 }
 
-static int put_words(FILE *out, const struct aw_event *event, struct aw_error *err)
+int aw_rule_of_path(const struct aw_text *path, char **ret, struct aw_error *err)
+{
+	struct aw_json out = {0};
+	int failed = put(&out, path, false, err);
+
+	return hand_over(&out, failed, ret, err);
+}
+
+static int put_words(
+	struct aw_json *out, const struct aw_event *event, struct aw_error *err)
 {
 	if (put(out, &event->path, true, err) < 0)
 		return -1;
@@ -68,7 +76,7 @@ static int put_words(FILE *out, const struct aw_event *event, struct aw_error *e
 		if (!event->argv[i].len)
 			return aw_fail(
 				err, EINVAL, "a rule cannot have an empty argument");
-		fputc(' ', out);
+		AW_JSON_LITERAL(out, " ");
 		if (put(out, &event->argv[i], true, err) < 0)
 			return -1;
 	}
@@ -77,9 +85,8 @@ static int put_words(FILE *out, const struct aw_event *event, struct aw_error *e
 
 int aw_rule_of_exec(const struct aw_event *event, char **ret, struct aw_error *err)
 {
-	size_t size;
-	FILE *out;
-	int r;
+	struct aw_json out = {0};
+	int failed;
 
 	if (event->argv_truncated)
 		return aw_fail(err, E2BIG, "the arguments are too long for a rule");
@@ -87,14 +94,8 @@ int aw_rule_of_exec(const struct aw_event *event, char **ret, struct aw_error *e
 		return aw_fail(err, EINVAL,
 			"a rule for a program without arguments would be about all "
 			"that it can be given; write it by hand if you mean that");
-	out = open_memstream(ret, &size);
-	if (!out)
-		return aw_fail(err, ENOMEM, "out of memory");
-	r = put_words(out, event, err);
-	if (fclose(out) == 0 && r == 0)
-		return 0;
-	free(*ret);
-	return r ? r : aw_fail(err, ENOMEM, "out of memory");
+	failed = put_words(&out, event, err);
+	return hand_over(&out, failed, ret, err);
 }
 
 int aw_rule_of_address(const struct aw_event *event, char **ret, struct aw_error *err)

@@ -2,11 +2,11 @@
 /* subject_key.c - rule and subject of a question as bytes. */
 #include "supervisor/ask/subject_key.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "supervisor/ask/questions.h"
+#include "supervisor/audit/json.h"
 
 enum aw_access aw_access_of(int action)
 {
@@ -28,14 +28,21 @@ enum aw_access aw_access_of(int action)
 	}
 }
 
-/* Its length in front, so that no two lists of texts give the same bytes. */
-static void put(FILE *out, const char *bytes, size_t len)
+/* A buffer that tells when it could not take all: a key cut short would be like others.
+ */
+static void put_raw(struct aw_json *out, const void *bytes, size_t len)
 {
-	fwrite(&len, sizeof(len), 1, out);
-	fwrite(bytes ? bytes : "", 1, len, out);
+	aw_json_raw(out, bytes, len);
 }
 
-static void put_word(FILE *out, const char *word)
+/* Its length in front, so that no two lists of texts give the same bytes. */
+static void put(struct aw_json *out, const char *bytes, size_t len)
+{
+	put_raw(out, &len, sizeof(len));
+	put_raw(out, bytes, len);
+}
+
+static void put_word(struct aw_json *out, const char *word)
 {
 	put(out, word, word ? strlen(word) : 0);
 }
@@ -43,28 +50,26 @@ static void put_word(FILE *out, const char *word)
 bool aw_key_make(const struct aw_asked *asked, struct aw_key *ret)
 {
 	const struct aw_event *event = asked->event;
-	FILE *out;
+	const char access = (char)aw_access_of(event->action);
+	struct aw_json out = {0};
 
-	*ret = (struct aw_key){NULL, 0};
-	out = open_memstream(&ret->bytes, &ret->len);
-	if (!out)
-		return false;
-	fputc((int)aw_access_of(event->action), out); /* the first byte: as_change() */
+	put_raw(&out, &access, 1); /* the first byte: as_change() */
 	if (event->rule) {
-		put_word(out, event->rule->layer);
-		put_word(out, event->rule->file);
-		put_word(out, event->rule->text);
+		put_word(&out, event->rule->layer);
+		put_word(&out, event->rule->file);
+		put_word(&out, event->rule->text);
 	}
-	put(out, event->path.bytes, event->path.len);
-	put(out, event->path2.bytes, event->path2.len);
-	put(out, event->address.bytes, event->address.len);
-	fwrite(&event->port, sizeof(event->port), 1, out);
-	fwrite(&event->family, sizeof(event->family), 1, out);
+	put(&out, event->path.bytes, event->path.len);
+	put(&out, event->path2.bytes, event->path2.len);
+	put(&out, event->address.bytes, event->address.len);
+	put_raw(&out, &event->port, sizeof(event->port));
+	put_raw(&out, &event->family, sizeof(event->family));
 	for (size_t i = 0; i < event->argc; i++)
-		put(out, event->argv[i].bytes, event->argv[i].len);
+		put(&out, event->argv[i].bytes, event->argv[i].len);
 	if (event->argv_truncated) /* what is not known may differ */
-		fwrite(&asked->cookie, sizeof(asked->cookie), 1, out);
-	if (fclose(out) == 0)
+		put_raw(&out, &asked->cookie, sizeof(asked->cookie));
+	*ret = (struct aw_key){out.bytes, out.len}; /* handed over */
+	if (!out.failed)
 		return true;
 	aw_key_release(ret);
 	return false;

@@ -1,30 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """page.py: docs/FAULTS.md, from what a run has come to."""
 import json
+import re
 
 INTRO = """# Faults
 
-What goes wrong, what was promised for it, and whether a run kept that. `make docs/FAULTS.md` writes this page from a
-run as root. `tests/faults/table.py` and `at_start.py` have the faults, and `session.py` what must hold whatever
-happens: nothing that was refused gets through, audit does not break a call, no process, socket or file is left, `seq` has no
-gaps, and what was let go on is in the log. A fault must be seen to have struck, else its row has failed.
+What goes wrong, what was promised for it, and whether a run kept that. `make docs/FAULTS.md` writes this page from a run as
+root. `tests/faults/table.py` and `at_start.py` have the faults, and `session.py` what must hold whatever happens: nothing
+that was refused gets through, audit does not break a call, no process, socket or file is left, `seq` has no gaps, and what
+was let go on is in the log. Where it cannot be seen otherwise that a fault has struck, the row has a proof, or has failed.
 
 The sessions are mode, engine and runner; a dash is one in which the fault was not tried.
 """
 PAIRS = """
 ## Two faults at once
 
-Pairs of those above that can meet: how many were tried in each session, and how many kept the promise of the graver one.
+Pairs of those above that can meet and are no faults of the start: how many were tried in each session, and how many kept the
+promise of the graver one.
 """
 POINTS = """
 ## At each system call
 
-A run of 15 ms, once for each system call that one of its processes makes. SIGKILL comes before and behind the call. With *memory*, *descriptors*,
-*threads* or *disk* there is none left from that call on, so all that ask for it fail (ENOMEM, EMFILE, EAGAIN, ENOSPC); with
-*allocations* it is `malloc` that fails, in front and service together, from that one on or that one alone. The child is the command's, or what a wall's
-program starts. Nothing may hang, crash or be left; what audit has begun comes to its end; what is not begun is told why.
+A run of 15 ms, once for each system call that one of its processes makes. SIGKILL comes before and behind the call. With *memory*,
+*descriptors*, *threads* or *disk* there is none left from that call on, so all that ask for it fail (ENOMEM, EMFILE, EAGAIN,
+ENOSPC); with *allocations* it is `malloc` that fails, in front and service together, from that one on or that one alone. The child is the
+command's, or what a wall's program starts. Nothing may hang, crash or be left; what audit has begun comes to its end; what
+is not begun is told why.
 
-Runs differ in length, so the last points are not met by each.
+Cells have the points that struck, and how many the longest run had: runs differ in length, so the last ones are not met by each. A
+dash: not tried, or no such process. One point is not ours: without memory for its first look-up getpwuid(3) of glibc 2.36
+crashes, before anything has begun.
 """
 
 
@@ -37,19 +42,34 @@ def table(out, head, rows):
     out.extend("| " + " | ".join(row) + " |\n" for row in rows)
 
 
-def cell(row):
-    if not row:
-        return "–"
-    problems, skipped = row[4], row[5]
-    return f"not tried: {skipped}" if skipped else "no" if problems else "yes"
+def cell(rows):
+    if not rows or rows[0][5]:
+        return f"not tried: {rows[0][5]}" if rows else "–"
+    kept = sum(not row[4] for row in rows)
+    return f"{kept} of {len(rows)}" if len(rows) > 1 else "yes" if kept else "no"
 
 
-def promise_of(by_kind, mode):
+def families(names):
+    """Names at the start that differ in a number alone are one row."""
+    found = {}
+    for name in names:
+        found.setdefault(re.sub(r"\d+", "N", name) if name.startswith("start:") else name, []).append(name)
+    return found.values()
+
+
+def name_of(family):
+    numbers = [re.findall(r"\d+", name) for name in family]
+    if len(family) == 1:
+        return family[0]
+    return re.sub(r"\d+", ", ".join(number[0] for number in numbers), family[0])
+
+
+def promise_of(rows, mode):
     """The promises in this mode; engines that promise less are told."""
     found = {}
-    for kind, row in by_kind.items():
-        if kind.startswith(mode) and row[3]:
-            found.setdefault(row[3], []).append(kind.split("/")[1])
+    for _, kind, _, promise, *_ in rows:
+        if kind.startswith(mode) and promise:
+            found.setdefault(promise, []).append(kind.split("/")[1])
     if not found:
         return "–"
     most = max(found, key=lambda promise: len(found[promise]))
@@ -59,10 +79,10 @@ def promise_of(by_kind, mode):
 def faults(out, rows):
     kinds, names = order(r[1] for r in rows), order(r[2] for r in rows)
     lines = []
-    for name in names:
-        by_kind = {r[1]: r for r in rows if r[2] == name}
-        lines.append([name, promise_of(by_kind, "audit"), promise_of(by_kind, "enforce"),
-                      *[cell(by_kind.get(kind)) for kind in kinds]])
+    for family in families(names):
+        mine = [r for r in rows if r[2] in family]
+        lines.append([name_of(family), promise_of(mine, "audit"), promise_of(mine, "enforce"),
+                      *[cell([r for r in mine if r[1] == kind]) for kind in kinds]])
     table(out, ["fault", "promised in audit", "promised in enforce", *[kind.replace("/", " ") for kind in kinds]], lines)
 
 
@@ -83,6 +103,16 @@ def pairs(out, rows, number):
     table(out, ["session", "pairs", "kept"], lines)
 
 
+def points_cell(rows):
+    """Of several runs with different points, all together."""
+    if not rows:
+        return "–"
+    counts = [[int(word) for word in row[3].split(" of ")] for row in rows]
+    tried, stops = sum(count[0] for count in counts), max(count[1] for count in counts)
+    bad = sum(len(order(problem.split(":")[0] for problem in row[4])) for row in rows)
+    return f"{tried} of {max(tried, stops)}" + (f", {bad} not kept" if bad else "")
+
+
 def points(out, rows):
     out.append(POINTS)
     kinds, names = order(r[1] for r in rows), order(r[2] for r in rows)
@@ -90,11 +120,9 @@ def points(out, rows):
     for name in names:
         line = [name]
         for kind in kinds:
-            row = [r for r in rows if (r[1], r[2]) == (kind, name)]
-            told = row and not row[0][5]
-            bad = len(order(p.split(":")[0] for p in row[0][4])) if told else 0
-            line.append((row[0][3] + (f", {bad} not kept" if bad else "")) if told else "–")
-        lines.append(line)
+            line.append(points_cell([r for r in rows if (r[1], r[2]) == (kind, name) and not r[5]]))
+        if set(line[1:]) != {"–"}:
+            lines.append(line)
     table(out, ["who: what", *[kind.replace("/", " ") for kind in kinds]], lines)
 
 
@@ -105,7 +133,9 @@ def write(path, rows, more):
         with open(name, encoding="utf-8") as file:
             rows += json.load(file)
     out = [INTRO]
-    number = sum(row[3] for row in rows if row[0] == "pairs")
+    number = max((row[3] for row in rows if row[0] == "pairs"), default=0)
+    # of one that was tried again the last time counts
+    rows = list({tuple(row[:3]) if row[0] in ("fault", "pair") else id(row): row for row in rows}.values())
     for sort, section in (("fault", faults), ("pair", lambda o, r: pairs(o, r, number)), ("point", points)):
         mine = [row for row in rows if row[0] == sort]
         if mine:

@@ -31,12 +31,19 @@ def title(figure):
     return figure["title"].replace(" (abs)", "")
 
 
+def is_over(figure):
+    if figure["most_us"]:
+        return figure["extra_us"] > figure["most_us"]
+    return bool(figure["budget"]) and figure["ratio"] > figure["budget"]
+
+
 def cell(figure):
     if not figure:
         return "–"
     if figure["row"] == "memory":
         return figure["remark"]
-    return figure["remark"].split(" (")[0] if figure["most_us"] else ratio(figure)
+    text = figure["remark"].split(" (")[0] if figure["most_us"] else ratio(figure)
+    return f"**{text}**" if is_over(figure) else text
 
 
 def budget(figure):

@@ -95,12 +95,12 @@ def exceptions(out, rows):
 
 
 def pairs(out, rows, number):
-    out.append(PAIRS + f"\n{len(rows)} of {number} pairs and sessions were tried.\n")
+    out.append(PAIRS)
     lines = []
     for kind in order(r[1] for r in rows):
         mine = [r for r in rows if r[1] == kind]
-        lines.append([kind.replace("/", " "), str(len(mine)), str(sum(not r[4] for r in mine))])
-    table(out, ["session", "pairs", "kept"], lines)
+        lines.append([kind.replace("/", " "), f"{len(mine)} of {number}", str(sum(not r[4] for r in mine))])
+    table(out, ["session", "pairs tried", "kept"], lines)
 
 
 def points_cell(rows):

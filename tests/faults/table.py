@@ -285,8 +285,8 @@ FAULTS = [
     Fault("files: larger than the program may make them", GOES_ON, GOES_ON, before=habit("small-files"),
           prove=was_refused),
     Fault("descriptors: few left for the service", GOES_ON, ENDS, during=limit("nofile", 8), root=True),
-    Fault("descriptors: none left for the service", LOGS_LESS, ENDS, during=limit("nofile", 0), loses=True, kinds=HYBRID,
-          prove=without_ring, root=True),
+    Fault("descriptors: none left for the service", LOGS_LESS, ENDS, during=limit("nofile", 0), loses=True,
+          kinds=HYBRID + [("audit", "preload", "exec")], prove=without_ring, root=True),
     *[Fault(f"{name} for the service, and the front is killed", LOGS_LESS, STOPPED, loses=True, alone=True,
             during=without_front(limit(which, value)), kinds=HYBRID, root=True, status={"audit": -9, "enforce": -9})
       for name, which, value in (("memory: none left", "as", 4 << 20), ("descriptors: none at all", "nofile", 0),

@@ -38,7 +38,7 @@ def judge(session, faults):
     loses = any(f.loses if isinstance(f.loses, bool) else {session.mode, session.engine} & f.loses for f in faults)
     promise = table.LOGS_LESS if loses and promise == table.GOES_ON and session.engine == "preload" else promise
     if promise == table.STOPPED and any("room again" in f.name for f in faults):
-        loses = "are not in the audit log" in session.said()  # it may be over before there is room
+        loses |= "are not in the audit log" in session.said()  # it may be over before there is room
     problems = session.problems(complete=not loses)
     status, finished = session.status, session.report().get("finished")
     if promise in (table.GOES_ON, table.LOGS_LESS, table.EITHER) and not finished:

@@ -281,7 +281,7 @@ FAULTS = [
     Fault("memory: none left for the shim and its program", GOES_ON, GOES_ON, before=habit("little-memory"),
           prove=without_ring, loses={"preload"}),
     Fault("memory: too little for new programs and the shim in them", GOES_ON, GOES_ON, before=habit("tight"),
-          prove=without_ring, loses={"preload"}),
+          prove=without_ring, loses={"preload"}, alone=True),
     Fault("files: larger than the program may make them", GOES_ON, GOES_ON, before=habit("small-files"),
           prove=was_refused),
     Fault("descriptors: few left for the service", GOES_ON, ENDS, during=limit("nofile", 8), root=True),

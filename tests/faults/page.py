@@ -27,8 +27,8 @@ ENOSPC); with *allocations* it is `malloc` that fails, in front and service toge
 command's, or what a wall's program starts. Nothing may hang, crash or be left; what audit has begun comes to its end; what
 is not begun is told why.
 
-Cells have the points that struck, and how many the longest run had: runs differ in length, so the last ones are not met by each. A
-dash: not tried, or no such process. One point is not ours: without memory for its first look-up getpwuid(3) of glibc 2.36
+Cells have the points that struck, and how many the longest run had: runs differ in length, so the last ones are not met by each;
+where far fewer struck each N-th was tried. A dash: not tried, or no such process. One point is not ours: without memory for its first look-up getpwuid(3) of glibc 2.36
 crashes, before anything has begun.
 """
 

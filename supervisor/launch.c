@@ -2,6 +2,7 @@
 /* launch.c - starting the command behind its filter. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/launch_order.h"
+#include "supervisor/pidfd.h"
 
 static size_t length_of(char *const *vector)
 {
@@ -126,6 +128,19 @@ static bool read_report(
 	return n == sizeof(*ret);
 }
 
+/* A wall's program that is killed may leave a child behind, which has the socket, too.
+ */
+static bool will_report(const struct aw_launched *launched)
+{
+	AW_CLOSE int pidfd = aw_pidfd_open(launched->pid);
+	struct pollfd fds[2] = {{.fd = launched->socket, .events = POLLIN},
+		{.fd = pidfd, .events = POLLIN}}; /* one below 0 is left out */
+
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	return fds[0].revents || poll(fds, 1, 0) > 0;
+}
+
 /*
  * The first report that is about more than the socket: behind a wall the talk goes on
  * over one that the wall's program has no copy of.
@@ -134,7 +149,8 @@ static bool first_report(struct aw_launched *launched, struct aw_enter_report *r
 {
 	int fd = -1;
 
-	if (!read_report(launched->socket, ret, &launched->command, &fd))
+	if (!will_report(launched) ||
+		!read_report(launched->socket, ret, &launched->command, &fd))
 		return false;
 	if (ret->step != AW_ENTER_SOCKET || fd < 0)
 		return true;

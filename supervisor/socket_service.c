@@ -29,7 +29,7 @@
 #include "supervisor/program.h"
 #include "supervisor/run.h"
 
-enum { PATIENCE_MS = 1000 };
+enum { PATIENCE_MS = 1000, TRIES = 500 /* of 1 ms, for a free descriptor */ };
 
 struct aw_socket_service {
 	struct aw_watch *watch;
@@ -38,6 +38,7 @@ struct aw_socket_service {
 	char *path; /* owned */
 	_Atomic bool ending;
 	bool started;
+	pthread_mutex_t lock; /* of fd, when it is closed */
 };
 
 /* One message as it came. */
@@ -393,9 +394,33 @@ static void serve_one(struct aw_socket_service *service, int *connection)
 	free(q.bytes);
 }
 
+/* What waits to be accepted sees the end, and so does whoever comes later. */
+static void hang_up(struct aw_socket_service *service)
+{
+	pthread_mutex_lock(&service->lock);
+	close(service->fd);
+	service->fd = -1;
+	pthread_mutex_unlock(&service->lock);
+}
+
+/* No descriptor for a connection: who asks waits.  In audit not for good; false: over.
+ */
+static bool wait_for_room(struct aw_socket_service *service, int *tries)
+{
+	usleep(1000);
+	if (service->watch->enforce || ++*tries < TRIES)
+		return true;
+	hang_up(service);
+	aw_watch_warn(service->watch, NULL, "limits",
+		"no descriptor is left to the supervisor for new programs; they are "
+		"not watched any more");
+	return false;
+}
+
 static void *serve(void *arg)
 {
 	struct aw_socket_service *service = arg;
+	int tries = 0;
 
 	prctl(PR_SET_NAME, "aw-socket");
 	while (!atomic_load(&service->ending)) {
@@ -406,8 +431,10 @@ static void *serve(void *arg)
 
 			serve_one(service, &fd);
 			aw_readers_leave(&service->watch->readers, door);
-		} else if (!atomic_load(&service->ending)) {
-			usleep(1000); /* no descriptor left: who asks waits */
+			tries = 0;
+		} else if (!atomic_load(&service->ending) &&
+			   !wait_for_room(service, &tries)) {
+			break;
 		}
 	}
 	return NULL;
@@ -424,6 +451,7 @@ int aw_socket_service_open(struct aw_watch *watch, const char *path,
 		return aw_fail(err, ENOMEM, "opening %s", path);
 	}
 	s->watch = watch;
+	pthread_mutex_init(&s->lock, NULL);
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	unlink(path);
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -455,10 +483,13 @@ void aw_socket_service_stop(struct aw_socket_service *service)
 	if (!service)
 		return;
 	atomic_store(&service->ending, true);
+	pthread_mutex_lock(&service->lock);
 	shutdown(service->fd, SHUT_RDWR); /* ends the waiting */
+	pthread_mutex_unlock(&service->lock);
 	if (service->started)
 		pthread_join(service->thread, NULL);
-	close(service->fd);
+	if (service->fd >= 0)
+		close(service->fd);
 	unlink(service->path);
 	free(service->path);
 	free(service);

@@ -14,7 +14,7 @@ compile "faults/nomem" gcc -std=gnu11 -D_GNU_SOURCE -O2 -shared -fPIC "$root/tes
 cp "$compiled" "$tmp/built/faults/nomem.so"
 # what has gone wrong before, and one of each kind
 some='^(service: SIGKILL|service: every|service: stopped|front: SIGKILL|front: SIGTERM|front and'
-some+='|log: /dev/full|log: deleted|runtime|policy: broken|memory: .*service|descriptors: few'
+some+='|log: /dev/full|log: deleted|runtime|policy: broken|memory: .*service|descriptors: (few|none (left|free))'
 some+='|descriptors: .*program|clock: put|ring|the command|bwrap|start: (files|a stack|1[68] desc))'
 wanted=(--quick --only "$some" --points 701)
 [ -z "${AW_FULL:-}" ] || wanted=(--pairs 6 --points 17)

@@ -38,7 +38,7 @@ def judge(session, faults):
     loses = any(f.loses if isinstance(f.loses, bool) else {session.mode, session.engine} & f.loses for f in faults)
     promise = table.LOGS_LESS if loses and promise == table.GOES_ON and session.engine == "preload" else promise
     if promise == table.STOPPED and any("room again" in f.name for f in faults):
-        loses = "are not in the audit log" in session.said()  # it may be over before there is room
+        loses |= "are not in the audit log" in session.said()  # it may be over before there is room
     problems = session.problems(complete=not loses)
     status, finished = session.status, session.report().get("finished")
     if promise in (table.GOES_ON, table.LOGS_LESS, table.EITHER) and not finished:
@@ -145,17 +145,17 @@ def singles(output, asked):
 
 def pairs(output, asked):
     able = [f for f in table.FAULTS if not (usable(f) or f.kinds or f.slow or f.alone or f.name == "nothing")]
-    number = 0
+    number, kinds = 0, KINDS + (MORE_KINDS if asked.everywhere else [])
     for i, first in enumerate(able):
         for second in able[i + 1:]:
             name = f"{first.name} + {second.name}"
             if (asked.only and not re.search(asked.only, name)) or not can_meet(first, second):
                 continue
-            for kind in KINDS + (MORE_KINDS if asked.everywhere else []):
-                number += 1
-                if number % asked.pairs == asked.offset % asked.pairs:
+            number += 1
+            for k, kind in enumerate(kinds):
+                if (number + k) % asked.pairs == asked.offset % asked.pairs:
                     output.tell("pair", kind, name, *inject([first, second], kind, 900))
-    output.rows.append(("pairs", "", "", number, [], None))
+    output.rows.append(("pairs", "", "", number, [], None))  # how many there are
 
 
 def can_meet(first, second):

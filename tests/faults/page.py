@@ -27,8 +27,8 @@ ENOSPC); with *allocations* it is `malloc` that fails, in front and service toge
 command's, or what a wall's program starts. Nothing may hang, crash or be left; what audit has begun comes to its end; what
 is not begun is told why.
 
-Cells have the points that struck, and how many the longest run had: runs differ in length, so the last ones are not met by each. A
-dash: not tried, or no such process. One point is not ours: without memory for its first look-up getpwuid(3) of glibc 2.36
+Cells have the points that struck, and how many the longest run had: runs differ in length, so the last ones are not met by each;
+where far fewer struck each N-th was tried. A dash: not tried, or no such process. One point is not ours: without memory for its first look-up getpwuid(3) of glibc 2.36
 crashes, before anything has begun.
 """
 
@@ -95,12 +95,12 @@ def exceptions(out, rows):
 
 
 def pairs(out, rows, number):
-    out.append(PAIRS + f"\n{len(rows)} of {number} pairs and sessions were tried.\n")
+    out.append(PAIRS)
     lines = []
     for kind in order(r[1] for r in rows):
         mine = [r for r in rows if r[1] == kind]
-        lines.append([kind.replace("/", " "), str(len(mine)), str(sum(not r[4] for r in mine))])
-    table(out, ["session", "pairs", "kept"], lines)
+        lines.append([kind.replace("/", " "), f"{len(mine)} of {number}", str(sum(not r[4] for r in mine))])
+    table(out, ["session", "pairs tried", "kept"], lines)
 
 
 def points_cell(rows):

@@ -113,10 +113,13 @@ class Bench:
             raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr[-200:].decode(errors='replace')}")
         return took
 
-    def pairs_of(self, bare, watched, weight, cwd=None, before=None):
-        """(seconds bare, seconds watched) for each pair; the order within a pair alternates."""
+    def pairs_of(self, bare, watched, weight, cwd=None, before=None, most=None):
+        """(seconds bare, seconds watched) for each pair; the order within a pair alternates. No more after most seconds."""
         found = []
+        start = time.monotonic()
         for number in range(max(3, round(self.pairs * weight)) + 1):
+            if most and found and time.monotonic() - start > most:
+                break
             took = {}
             for which in (("bare", "watched") if number % 2 else ("watched", "bare")):
                 if before:
@@ -231,6 +234,8 @@ def remark_of(extra, most):
     return f"{extra / unit:+.2f} {name}" + (f" (abs: {most / unit:g})" if most else "")
 
 
+# what watches each call of a burst takes minutes for one run of it
+PATIENCE = 20
 SELF_MEASURED = {"agent": agent, "sustained": sustained, "throughput": servers.throughput, "mcp": servers.mcp, "lookup": lookup}
 
 
@@ -252,7 +257,8 @@ def measure(bench, row, way):
     else:
         job = row.what(bench)
         bare = job.bare or job.command
-        pairs = bench.pairs_of(bare, bench.watch(way.how, job.command, bench.log_of(way)), weight, job.cwd, job.before)
+        pairs = bench.pairs_of(bare, bench.watch(way.how, job.command, bench.log_of(way)), weight, job.cwd, job.before,
+                               PATIENCE if other else None)
         if row.title not in bench.noise:
             bench.noise[row.title] = summary(bench.pairs_of(bare, bare, row.weight / 2, job.cwd, job.before))[0]
         noise = bench.noise[row.title]
@@ -280,8 +286,8 @@ def figure_of(row, way):
 
 
 def as_each(users, options):
-    """The same table once for each user, by processes of theirs; what they found, together."""
-    worst, merged = 0, None
+    """The table once for each user, by processes of theirs; what they found, together. Other tools run as the first one alone."""
+    worst, merged, more = 0, None, []
     os.environ.pop("BENCH_USER")
     rest = [word for number, word in enumerate(sys.argv[1:], 1) if word != "--json" and sys.argv[number - 1] != "--json"]
     for user in users:
@@ -289,7 +295,8 @@ def as_each(users, options):
         with tempfile.TemporaryDirectory(prefix="aw-bench.") as folder:
             os.chmod(folder, 0o777)
             keep = ["--json", f"{folder}/found"] if options.json else []
-            worst |= subprocess.run([*become, sys.executable, "-B", os.path.abspath(__file__), *keep, *rest]).returncode
+            worst |= subprocess.run([*become, sys.executable, "-B", os.path.abspath(__file__), *keep, *rest, *more]).returncode
+            more = ["--no-peers"]
             if keep and os.path.exists(keep[1]):
                 with open(keep[1]) as file:
                     found = json.load(file)
@@ -373,8 +380,9 @@ def run_rows(bench, options):
             except LookupError as reason:
                 line(row.title, way.label, "-", "-", "-", "-", "-", way.budget or "-", f"skipped: {reason}")
             except (RuntimeError, subprocess.CalledProcessError, OSError) as problem:
-                line(row.title, way.label, "-", "-", "-", "-", "-", way.budget or "-", "FAILED")
-                bench.failures.append(f"{row.name}, {way.label}: {problem}")
+                line(row.title, way.label, "-", "-", "-", "-", "-", way.budget or "-", f"FAILED: {str(problem)[:80]!r}")
+                if not isinstance(way.how, peers.Peer):  # another tool that cannot run it is a dash in the table
+                    bench.failures.append(f"{row.name}, {way.label}: {problem}")
 
 
 if __name__ == "__main__":

@@ -280,7 +280,8 @@ static enum aw_http_said at_head(struct aw_http_stream *stream,
 			: looks_like_request(text);
 	if (request < 0)
 		return at_other(stream, text, ret);
-	end = memmem(text.bytes, text.len, "\r\n\r\n", 4);
+	end = memmem(text.bytes, text.len < AW_HTTP_HEAD ? text.len : AW_HTTP_HEAD,
+		"\r\n\r\n", 4);
 	if (end && request)
 		return read_head(stream,
 			(struct aw_http_span){
@@ -307,7 +308,8 @@ static enum aw_http_said at_body(struct aw_http_stream *stream,
 static enum aw_http_said body_line(struct aw_http_span text, size_t most,
 	struct aw_http_span *ret_line, struct aw_http_asks *ret)
 {
-	const char *end = memchr(text.bytes, '\n', text.len);
+	/* however much of it is there: one that is too long is none */
+	const char *end = memchr(text.bytes, '\n', text.len < most ? text.len : most);
 
 	if (!end && text.len < most)
 		return AW_HTTP_MORE;

@@ -59,7 +59,7 @@ def users_of(figures):
 
 
 def budgets(figures):
-    figures = [f for f in figures if not f["peer"] and not f["curve"] and (f["budget"] or f["most_us"] or f["row"] == "memory")]
+    figures = [f for f in figures if not f["peer"] and not f["curve"] and not f["engine"].endswith(", log") and (f["budget"] or f["most_us"] or f["row"] == "memory")]
     users = users_of(figures)
     known = {(f["row"], f["engine"], f["user"]): f for f in figures}
     lines = []

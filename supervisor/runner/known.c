@@ -58,12 +58,12 @@ static void print_place(FILE *out, const char *path)
 /* The first line of a small file of /proc. */
 static void print_line(FILE *out, const char *path)
 {
-	AW_FCLOSE FILE *file = fopen(path, "re");
-	char line[128] = "";
+	AW_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[128];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-	if (file && fgets(line, sizeof(line), file))
-		line[strcspn(line, "\n")] = '\0';
-	fprintf(out, " '%s'", line);
+	text[n > 0 ? n : 0] = '\0';
+	fprintf(out, " '%.*s'", (int)strcspn(text, "\n"), text);
 }
 
 static void print_rights(FILE *out)

@@ -12,19 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "policy/bytes.h"
 #include "policy/error.h"
 #include "policy/image_layout.h"
-
-/* A growing array of bytes; after one failed allocation it only remembers that. */
-struct aw_bytes {
-	char *data; /* owned */
-	size_t len, size;
-	bool failed;
-};
-
-/* Append len bytes (zeroes when from is NULL) and return where they start. */
-size_t aw_bytes_add(struct aw_bytes *bytes, const void *from, size_t len);
-void aw_bytes_free(struct aw_bytes *bytes);
 
 /* One address or name that an entry stands for. */
 struct aw_draft_net {

@@ -123,3 +123,22 @@ bool aw_private_is_public(const char *name, char *const *patterns, size_t count)
 			return false;
 	return true;
 }
+
+bool aw_address_is_loopback(const struct aw_address *a)
+{
+	static const unsigned char mapped[12] = {
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255};
+	static const unsigned char one[16] = {[15] = 1};
+
+	if (a->family == AF_INET)
+		return a->bytes[0] == 127;
+	return memcmp(a->bytes, one, 16) == 0 ||
+	       (memcmp(a->bytes, mapped, 12) == 0 && a->bytes[12] == 127);
+}
+
+bool aw_address_is_any(const struct aw_address *a)
+{
+	static const unsigned char none[16];
+
+	return memcmp(a->bytes, none, a->family == AF_INET ? 4 : 16) == 0;
+}

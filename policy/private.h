@@ -19,6 +19,12 @@
  */
 const char *aw_private_kind(const struct aw_address *address);
 
+/* 127.0.0.0/8 and ::1, also in IPv6 clothing. */
+bool aw_address_is_loopback(const struct aw_address *address);
+
+/* All addresses of this machine: 0.0.0.0 and ::. */
+bool aw_address_is_any(const struct aw_address *address);
+
 /*
  * Can anybody at all have this plain name (policy/dns.h)?  Not one without a dot, nor
  * below a domain that is reserved for local networks or usual there, nor one that a

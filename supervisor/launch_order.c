@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "supervisor/audit/json.h"
+#include "policy/bytes.h"
 #include "supervisor/kernel/filter.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
@@ -30,37 +30,31 @@ const uint64_t aw_kept_capabilities =
 	BIT(CAP_SETFCAP) | BIT(CAP_NET_BIND_SERVICE) | BIT(CAP_AUDIT_WRITE) |
 	BIT(CAP_SYS_CHROOT);
 
-/* A buffer that tells when it could not take all: memory streams do not. */
-static void put(struct aw_json *out, const void *bytes, size_t len)
-{
-	aw_json_raw(out, bytes, len);
-}
-
-static void put_limits(const struct aw_limiter *limiter, struct aw_json *out)
+static void put_limits(const struct aw_limiter *limiter, struct aw_bytes *out)
 {
 	for (size_t i = 0; i < limiter->limit_count; i++) {
 		struct aw_enter_limit limit = {.resource = limiter->limits[i].resource,
 			.most = limiter->limits[i].most};
 
-		put(out, &limit, sizeof(limit));
+		aw_bytes_add(out, &limit, sizeof(limit));
 	}
 }
 
-static void put_landlock(const struct aw_landlock *landlock, struct aw_json *out)
+static void put_landlock(const struct aw_landlock *landlock, struct aw_bytes *out)
 {
 	for (size_t i = 0; i < landlock->count; i++) {
 		const struct aw_landlock_rule *from = &landlock->rules[i];
 		struct aw_enter_path rule = {.access = from->access,
 			.len = (uint32_t)strlen(from->path) + 1};
 
-		put(out, &rule, sizeof(rule));
-		put(out, from->path, rule.len);
+		aw_bytes_add(out, &rule, sizeof(rule));
+		aw_bytes_add(out, from->path, rule.len);
 	}
 	for (size_t i = 0; i < landlock->port_count; i++) {
 		struct aw_enter_port rule = {
 			landlock->ports[i].access, landlock->ports[i].port};
 
-		put(out, &rule, sizeof(rule));
+		aw_bytes_add(out, &rule, sizeof(rule));
 	}
 }
 
@@ -88,7 +82,7 @@ static uint64_t ignored_signals(const struct aw_run *run)
 }
 
 /* What the command is to have, which the wall's program does not pass on. */
-static void put_state(const struct aw_run *run, char *const *env, struct aw_json *out)
+static void put_state(const struct aw_run *run, char *const *env, struct aw_bytes *out)
 {
 	struct aw_enter_state state = {
 		.blocked = bits_of(&run->mask), .ignored = ignored_signals(run)};
@@ -99,15 +93,15 @@ static void put_state(const struct aw_run *run, char *const *env, struct aw_json
 	for (; run->command[state.arg_count]; state.arg_count++)
 		state.arg_size += (uint32_t)strlen(run->command[state.arg_count]) + 1;
 	state.arg_count++;
-	put(out, &state, sizeof(state));
+	aw_bytes_add(out, &state, sizeof(state));
 	for (size_t i = 0; env[i]; i++)
-		put(out, env[i], strlen(env[i]) + 1);
-	put(out, run->program, strlen(run->program) + 1);
+		aw_bytes_add(out, env[i], strlen(env[i]) + 1);
+	aw_bytes_add(out, run->program, strlen(run->program) + 1);
 	for (size_t i = 0; run->command[i]; i++)
-		put(out, run->command[i], strlen(run->command[i]) + 1);
+		aw_bytes_add(out, run->command[i], strlen(run->command[i]) + 1);
 }
 
-static void put_order(const struct aw_run *run, char *const *env, struct aw_json *out)
+static void put_order(const struct aw_run *run, char *const *env, struct aw_bytes *out)
 {
 	const struct aw_landlock *landlock = &run->holding.landlock;
 	struct aw_enter_order order = {
@@ -143,12 +137,12 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_json
 		order.flags =
 			run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
 	}
-	put(out, &order, sizeof(order));
+	aw_bytes_add(out, &order, sizeof(order));
 	put_limits(&run->limiter, out);
 	put_landlock(landlock, out);
 	if (run->wall.prefix)
 		put_state(run, env, out);
-	put(out, filter.code, sizeof(filter.code[0]) * filter.count);
+	aw_bytes_add(out, filter.code, sizeof(filter.code[0]) * filter.count);
 }
 
 static int send_all(const struct aw_run *run, int fd, const char *bytes, size_t size,
@@ -174,15 +168,15 @@ static int send_all(const struct aw_run *run, int fd, const char *bytes, size_t 
 int aw_launch_order(
 	const struct aw_run *run, char *const *env, int fd, struct aw_error *err)
 {
-	struct aw_json out = {0};
+	struct aw_bytes out = {NULL, 0, 0, false};
 	int failed;
 
 	put_order(run, env, &out);
 	failed = out.failed ? aw_fail(err, ENOMEM,
 				      "writing the order for %s: out of memory",
 				      run->enter)
-			    : send_all(run, fd, out.bytes, out.len, err);
-	aw_json_free(&out);
+			    : send_all(run, fd, out.data, out.len, err);
+	aw_bytes_free(&out);
 	return failed;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/bytes.h"
 #include "supervisor/audit/json.h"
 #include "supervisor/cleanup.h"
 
@@ -27,7 +28,7 @@ static bool is_utf8(const struct aw_text *text)
 }
 
 /* Every sign that means something in a pattern stands for itself. */
-static int put(struct aw_json *out, const struct aw_text *text, bool blanks,
+static int put(struct aw_bytes *out, const struct aw_text *text, bool blanks,
 	struct aw_error *err)
 {
 	if (!is_utf8(text))
@@ -40,35 +41,35 @@ static int put(struct aw_json *out, const struct aw_text *text, bool blanks,
 
 		if (strchr("*?[]\\$", c) || (blanks && (c == ' ' || c == '\t')) ||
 			(c == '~' && i == 0))
-			aw_json_raw(out, "\\", 1);
-		aw_json_raw(out, &c, 1);
+			aw_bytes_add(out, "\\", 1);
+		aw_bytes_add(out, &c, 1);
 	}
 	return 0;
 }
 
 /* The whole text, handed over, or nothing: half a rule would be another one. */
-static int hand_over(struct aw_json *out, int failed, char **ret, struct aw_error *err)
+static int hand_over(struct aw_bytes *out, int failed, char **ret, struct aw_error *err)
 {
-	aw_json_raw(out, "", 1);
+	aw_bytes_add(out, "", 1);
 	if (!failed && out->failed)
 		failed = aw_fail(err, ENOMEM, "out of memory");
 	if (failed)
-		aw_json_free(out);
+		aw_bytes_free(out);
 	else
-		*ret = out->bytes;
+		*ret = out->data;
 	return failed;
 }
 
 int aw_rule_of_path(const struct aw_text *path, char **ret, struct aw_error *err)
 {
-	struct aw_json out = {0};
+	struct aw_bytes out = {NULL, 0, 0, false};
 	int failed = put(&out, path, false, err);
 
 	return hand_over(&out, failed, ret, err);
 }
 
 static int put_words(
-	struct aw_json *out, const struct aw_event *event, struct aw_error *err)
+	struct aw_bytes *out, const struct aw_event *event, struct aw_error *err)
 {
 	if (put(out, &event->path, true, err) < 0)
 		return -1;
@@ -76,7 +77,7 @@ static int put_words(
 		if (!event->argv[i].len)
 			return aw_fail(
 				err, EINVAL, "a rule cannot have an empty argument");
-		AW_JSON_LITERAL(out, " ");
+		aw_bytes_add(out, " ", 1);
 		if (put(out, &event->argv[i], true, err) < 0)
 			return -1;
 	}
@@ -85,7 +86,7 @@ static int put_words(
 
 int aw_rule_of_exec(const struct aw_event *event, char **ret, struct aw_error *err)
 {
-	struct aw_json out = {0};
+	struct aw_bytes out = {NULL, 0, 0, false};
 	int failed;
 
 	if (event->argv_truncated)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/bytes.h"
 #include "supervisor/ask/questions.h"
-#include "supervisor/audit/json.h"
 
 enum aw_access aw_access_of(int action)
 {
@@ -28,21 +28,14 @@ enum aw_access aw_access_of(int action)
 	}
 }
 
-/* A buffer that tells when it could not take all: a key cut short would be like others.
- */
-static void put_raw(struct aw_json *out, const void *bytes, size_t len)
-{
-	aw_json_raw(out, bytes, len);
-}
-
 /* Its length in front, so that no two lists of texts give the same bytes. */
-static void put(struct aw_json *out, const char *bytes, size_t len)
+static void put(struct aw_bytes *out, const char *bytes, size_t len)
 {
-	put_raw(out, &len, sizeof(len));
-	put_raw(out, bytes, len);
+	aw_bytes_add(out, &len, sizeof(len));
+	aw_bytes_add(out, bytes, len);
 }
 
-static void put_word(struct aw_json *out, const char *word)
+static void put_word(struct aw_bytes *out, const char *word)
 {
 	put(out, word, word ? strlen(word) : 0);
 }
@@ -51,9 +44,9 @@ bool aw_key_make(const struct aw_asked *asked, struct aw_key *ret)
 {
 	const struct aw_event *event = asked->event;
 	const char access = (char)aw_access_of(event->action);
-	struct aw_json out = {0};
+	struct aw_bytes out = {NULL, 0, 0, false};
 
-	put_raw(&out, &access, 1); /* the first byte: as_change() */
+	aw_bytes_add(&out, &access, 1); /* the first byte: as_change() */
 	if (event->rule) {
 		put_word(&out, event->rule->layer);
 		put_word(&out, event->rule->file);
@@ -62,13 +55,14 @@ bool aw_key_make(const struct aw_asked *asked, struct aw_key *ret)
 	put(&out, event->path.bytes, event->path.len);
 	put(&out, event->path2.bytes, event->path2.len);
 	put(&out, event->address.bytes, event->address.len);
-	put_raw(&out, &event->port, sizeof(event->port));
-	put_raw(&out, &event->family, sizeof(event->family));
+	aw_bytes_add(&out, &event->port, sizeof(event->port));
+	aw_bytes_add(&out, &event->family, sizeof(event->family));
 	for (size_t i = 0; i < event->argc; i++)
 		put(&out, event->argv[i].bytes, event->argv[i].len);
 	if (event->argv_truncated) /* what is not known may differ */
-		put_raw(&out, &asked->cookie, sizeof(asked->cookie));
-	*ret = (struct aw_key){out.bytes, out.len}; /* handed over */
+		aw_bytes_add(&out, &asked->cookie, sizeof(asked->cookie));
+	*ret = (struct aw_key){
+		out.data, out.len}; /* handed over: cut short it would be like others */
 	if (!out.failed)
 		return true;
 	aw_key_release(ret);

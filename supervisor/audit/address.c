@@ -30,32 +30,30 @@ static struct aw_text abstract_name(
 	return (struct aw_text){text, n};
 }
 
-static void internet(const union aw_any_address *any, char *text, size_t size,
-	struct aw_address *ret, struct aw_event *event)
+void aw_address_of(const union aw_any_address *any, struct aw_address *ret)
 {
+	*ret = (struct aw_address){.family = any->family};
 	if (any->family == AF_INET) {
 		memcpy(ret->bytes, &any->in.sin_addr, 4);
 		ret->port = ntohs(any->in.sin_port);
-		inet_ntop(AF_INET, &any->in.sin_addr, text, (socklen_t)size);
-	} else {
+	} else if (any->family == AF_INET6) {
 		memcpy(ret->bytes, &any->in6.sin6_addr, 16);
 		ret->port = ntohs(any->in6.sin6_port);
-		inet_ntop(AF_INET6, &any->in6.sin6_addr, text, (socklen_t)size);
 	}
-	event->address = (struct aw_text){text, strlen(text)};
-	event->port = ret->port;
 }
 
 void aw_address_describe(const union aw_any_address *any, size_t len,
 	struct aw_text path, char *text, size_t size, struct aw_address *ret,
 	struct aw_event *event)
 {
-	*ret = (struct aw_address){.family = any->family};
+	aw_address_of(any, ret);
 	event->family = any->family;
 	event->port = -1;
 	event->address = (struct aw_text){NULL, 0};
 	if (any->family == AF_INET || any->family == AF_INET6) {
-		internet(any, text, size, ret, event);
+		inet_ntop(any->family, ret->bytes, text, (socklen_t)size);
+		event->address = (struct aw_text){text, strlen(text)};
+		event->port = ret->port;
 	} else if (any->family == AF_UNIX) {
 		event->address = aw_address_is_unix_path(any, len)
 					 ? path

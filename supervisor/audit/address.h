@@ -26,6 +26,9 @@ union aw_any_address {
 /* A Unix socket with a name in the file system (not abstract, not unnamed). */
 bool aw_address_is_unix_path(const union aw_any_address *any, size_t len);
 
+/* Family, and of an Internet address its bytes and port. */
+void aw_address_of(const union aw_any_address *any, struct aw_address *ret);
+
 /*
  * any of len bytes into ret (for aw_image_decide_address) and into the event's family,
  * address and port.  path is the resolved path of a Unix socket; text holds what the

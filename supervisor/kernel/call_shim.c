@@ -124,24 +124,20 @@ static void watch_for_shim(struct aw_notified *call)
 bool aw_call_meets_shim(struct aw_notified *call)
 {
 	arrive(call, is_shim_open(call));
-	if (is_hello(call)) {
+	if (is_hello(call))
 		on_hello(call);
-		return true;
-	}
-	if (call->watch->shim[0])
+	else if (call->watch->shim[0])
 		watch_for_shim(call);
-	return false;
+	return is_hello(call);
 }
 
 bool aw_call_is_shims(struct aw_notified *call)
 {
 	if (call->target.who.shim == AW_SHIM_EXPECTED || is_shim_open(call))
 		aw_persona_drop();
-	if (is_hello(call)) {
+	if (is_hello(call))
 		on_hello(call);
-		return true;
-	}
-	if (call->watch->shim[0])
+	else if (call->watch->shim[0])
 		watch_for_shim(call);
-	return call->reply == AW_REPLY_DONE;
+	return is_hello(call) || call->reply == AW_REPLY_DONE;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hand_connect.c - connect for a target, once it may be done. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "policy/private.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/hand_relay.h"
@@ -66,21 +66,12 @@ static long connect_begun(struct aw_waiting *waiting)
 /* Answers come at once, unless a queue is full: on this machine's loopback, by file. */
 static bool is_near(const struct aw_hand_address *address)
 {
-	const union aw_any_address *to = &address->any;
-	const struct in6_addr *six = &to->in6.sin6_addr;
+	struct aw_address to;
 
-	switch (to->family) {
-	case AF_UNIX:
-		return true;
-	case AF_INET:
-		return ntohl(to->in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	case AF_INET6:
-		return IN6_IS_ADDR_LOOPBACK(six) ||
-		       (IN6_IS_ADDR_V4MAPPED(six) &&
-			       six->s6_addr[12] == IN_LOOPBACKNET);
-	default:
-		return false;
-	}
+	aw_address_of(&address->any, &to);
+	return to.family == AF_UNIX ||
+	       ((to.family == AF_INET || to.family == AF_INET6) &&
+		       aw_address_is_loopback(&to));
 }
 
 /*
@@ -132,6 +123,7 @@ static void connect_patiently(
 		return;
 	}
 	aw_relay_note(call, *fd, address);
+	aw_name_route_note(call, *fd, address);
 	if (address->route == AW_ROUTE_EITHER) {
 		struct aw_swap *swap = malloc(sizeof(*swap));
 
@@ -139,11 +131,9 @@ static void connect_patiently(
 			*swap = aw_outside_swap(call, *fd);
 		waiting.data = swap;
 		waiting.drop = free;
-	}
-	aw_name_route_note(call, *fd, address);
-	if (address->route != AW_ROUTE_EITHER && is_near(address) &&
-		connect_promptly(call, *fd, address, &waiting))
+	} else if (is_near(address) && connect_promptly(call, *fd, address, &waiting)) {
 		return;
+	}
 	memcpy(waiting.address, &address->any, address->len);
 	waiting.fd = aw_take_fd(fd);
 	waiting.second = aw_take_fd(&address->place.object);

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "policy/private.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
@@ -34,32 +35,6 @@ static int number_of(int fd, int level, int option)
 	return getsockopt(fd, level, option, &value, &len) < 0 ? -1 : value;
 }
 
-static void plain_address(const union aw_any_address *any, struct aw_address *ret)
-{
-	memset(ret, 0, sizeof(*ret));
-	ret->family = any->family;
-	if (any->family == AF_INET) {
-		ret->port = ntohs(any->in.sin_port);
-		memcpy(ret->bytes, &any->in.sin_addr, 4);
-	} else if (any->family == AF_INET6) {
-		ret->port = ntohs(any->in6.sin6_port);
-		memcpy(ret->bytes, &any->in6.sin6_addr, 16);
-	}
-}
-
-static bool is_loopback(const struct aw_address *to)
-{
-	static const unsigned char none[16], one[16] = {[15] = 1},
-					     mapped[12] = {[10] = 0xff, 0xff};
-	const unsigned char *bytes = to->bytes;
-
-	if (to->family == AF_INET6 && memcmp(bytes, mapped, sizeof(mapped)) != 0)
-		return memcmp(bytes, none, 16) == 0 || memcmp(bytes, one, 16) == 0;
-	if (to->family == AF_INET6)
-		bytes += 12;
-	return bytes[0] == 127 || memcmp(bytes, none, 4) == 0;
-}
-
 bool aw_relay_is_outside(
 	const struct aw_notified *call, const struct aw_hand_address *address)
 {
@@ -68,14 +43,14 @@ bool aw_relay_is_outside(
 	if (!call->watch->traffic || address->route == AW_ROUTE_NAMES ||
 		(address->domain != AF_INET && address->domain != AF_INET6))
 		return false;
-	plain_address(&address->any, &to);
+	aw_address_of(&address->any, &to);
 	if (to.family != AF_INET && to.family != AF_INET6)
 		return false;
 	if (call->watch->inner)
 		return address->route == AW_ROUTE_OUTSIDE;
 	return (address->route == AW_ROUTE_AS_IT_IS ||
 		       address->route == AW_ROUTE_OUTSIDE) &&
-	       !is_loopback(&to);
+	       !aw_address_is_loopback(&to) && !aw_address_is_any(&to);
 }
 
 /* --- may it begin? --- */
@@ -134,7 +109,7 @@ bool aw_relay_may_begin(
 	if (tcp && !is_fresh_tcp(fd))
 		return true; /* the kernel's to answer: it is connected, or about to */
 	rules = atomic_load(&traffic->rules);
-	plain_address(&address->any, &to);
+	aw_address_of(&address->any, &to);
 	if (!tcp && !may_go_past(call, rules, &to))
 		return false;
 	may = tcp ? aw_meter_connect(&traffic->meter)
@@ -314,7 +289,7 @@ static struct crossing *crossing_create(
 	if (!c)
 		return NULL;
 	c->client = c->outside = -1;
-	plain_address(&address->any, &to);
+	aw_address_of(&address->any, &to);
 	p->traffic = call->watch->traffic;
 	aw_connection_note(&p->is, &call->target.who, &call->event);
 	aw_verify_init(&p->verify, &call->watch->image, call->target.who.role.profiles,

@@ -6,6 +6,7 @@
 
 #include "supervisor/learn/learner.h"
 #include "policy/port_net.h"
+#include "policy/private.h"
 
 enum { PICKED_LEAST = 32768, QUOTED = 2 * 4096 };
 

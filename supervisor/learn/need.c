@@ -9,6 +9,7 @@
 #include "policy/glob.h"
 #include "policy/port_file.h"
 #include "policy/port_net.h"
+#include "policy/private.h"
 #include "supervisor/learn/secret.h"
 
 #define SHIM "/libagentwatch.so"
@@ -251,25 +252,6 @@ static bool is_denied(const struct aw_sieve *sieve, const struct aw_seen *seen,
 		!aw_image_rule(sieve->present->image, decision.rule, &rule))
 		return false;
 	return denied_by(reason, rule.file, rule.line, rule.text);
-}
-
-bool aw_address_is_loopback(const struct aw_address *a)
-{
-	static const unsigned char mapped[12] = {
-		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255};
-	static const unsigned char one[16] = {[15] = 1};
-
-	if (a->family == AF_INET)
-		return a->bytes[0] == 127;
-	return memcmp(a->bytes, one, 16) == 0 ||
-	       (memcmp(a->bytes, mapped, 12) == 0 && a->bytes[12] == 127);
-}
-
-bool aw_address_is_any(const struct aw_address *a)
-{
-	static const unsigned char none[16];
-
-	return memcmp(a->bytes, none, a->family == AF_INET ? 4 : 16) == 0;
 }
 
 bool aw_host_is_plain(const char *host)

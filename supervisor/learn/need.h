@@ -57,9 +57,4 @@ enum aw_fate aw_need_fate(const struct aw_sieve *sieve, const struct aw_seen *se
 /* A name of a host that is no pattern. */
 bool aw_host_is_plain(const char *host);
 
-/* 127.0.0.0/8 and ::1, also in IPv6 clothing. */
-bool aw_address_is_loopback(const struct aw_address *address);
-/* All addresses of this machine: 0.0.0.0 and ::. */
-bool aw_address_is_any(const struct aw_address *address);
-
 #endif

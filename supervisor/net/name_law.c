@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/private.h"
+
 static bool ends_with(const char *name, const char *domain, size_t *ret_len)
 {
 	size_t len = strlen(name), end = strlen(domain);
@@ -117,14 +119,6 @@ static bool is_known(const struct aw_name_law *law, const struct aw_address *add
 	return aw_names_learned(law->names, address, found, 1) > 0;
 }
 
-static bool is_loopback(const struct aw_address *address)
-{
-	static const unsigned char one[16] = {[15] = 1};
-
-	return address->family == AF_INET ? address->bytes[0] == 127
-					  : memcmp(address->bytes, one, 16) == 0;
-}
-
 static bool is_localhost(const char *name)
 {
 	size_t len;
@@ -160,8 +154,8 @@ void aw_name_judge(const struct aw_name_law *law, struct aw_name_case *c)
 	c->reverse = c->q.plain && read_reverse(c->q.name, &c->about);
 	if (c->q.plain && c->q.name[0]) {
 		if (is_localhost(c->q.name) ||
-			(c->reverse &&
-				(is_loopback(&c->about) || is_known(law, &c->about)))) {
+			(c->reverse && (aw_address_is_loopback(&c->about) ||
+					       is_known(law, &c->about)))) {
 			c->decision.verdict = AW_ALLOW;
 			return;
 		}

@@ -76,8 +76,10 @@ struct aw_page {
  * a session the name does not exist.
  */
 #define AW_HELLO_PATH "/proc/self/agentwatch-hello"
-#define AW_HELLO_BIG "/proc/self/agentwatch-hello-big" /* a larger ring, please */
-#define AW_HELLO_AGAIN                                                                 \
-	"/proc/self/agentwatch-hello-again" /* the new session memfd alone */
+/* has the session already, and -big wants a larger ring */
+#define AW_HELLO_CHILD "/proc/self/agentwatch-hello-child"
+#define AW_HELLO_BIG "/proc/self/agentwatch-hello-big"
+/* the new session memfd alone */
+#define AW_HELLO_AGAIN "/proc/self/agentwatch-hello-again"
 
 #endif

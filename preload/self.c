@@ -220,7 +220,9 @@ static struct aw_self *begin(struct aw_self *self)
 	ring = atomic_load(&inherited_ring);
 	/* forked under a filter of its own: no call that libc would not have made */
 	if (!ring || !atomic_load(&ring->plain))
-		ring = take_ring(AW_HELLO_PATH, AW_RING_SMALL);
+		ring = take_ring(
+			atomic_load(&aw_session_page) ? AW_HELLO_CHILD : AW_HELLO_PATH,
+			AW_RING_SMALL);
 	if (!ring)
 		ring = atomic_load(&inherited_ring);
 	atomic_store(&self->ring, ring);

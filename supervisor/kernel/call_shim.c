@@ -9,26 +9,34 @@
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 
+/* Where there is no ring besides, it is what the open returns. */
+static bool give_session(struct aw_notified *call, int *ret_fd)
+{
+	*ret_fd = aw_call_inject(call, atomic_load(&call->watch->shared)->fd, false);
+	if (*ret_fd < 0)
+		return false;
+	call->reply = AW_REPLY_VALUE;
+	call->err = 0;
+	call->value = *ret_fd;
+	return true;
+}
+
 /*
- * Give the shim its ring and, inside the ring's header, the session's descriptor. Where
- * only that one could be had, it is what the open returns: the shim finds that it is no
+ * Give the shim its ring and, inside the ring's header, the session's descriptor unless
+ * it has the session. Where only that one could be had, the shim finds that it is no
  * ring and closes it, so that no descriptor stays in a process that has none to spare.
  */
-static void greet(struct aw_notified *call, bool big)
+static void greet(struct aw_notified *call, bool big, bool has_session)
 {
 	struct aw_event hello = {.kind = AW_EV_HELLO, .ts = call->event.ts};
 	bool first = call->target.who.shim != AW_SHIM_READY;
 	AW_CLOSE int fd = -1;
-	int session;
+	int session = -1;
 
 	call->reply = AW_REPLY_FAIL;
 	call->err = EMFILE;
-	session = aw_call_inject(call, atomic_load(&call->watch->shared)->fd, false);
-	if (session < 0)
+	if (!has_session && !give_session(call, &session))
 		return;
-	call->reply = AW_REPLY_VALUE;
-	call->err = 0;
-	call->value = session;
 	if (aw_watch_hello(call->watch, &call->target.who, big, session, &fd) < 0 ||
 		aw_call_inject(call, fd, true) < 0)
 		return;
@@ -61,7 +69,7 @@ static void on_hello(struct aw_notified *call)
 			0)
 			call->reply = AW_REPLY_DONE;
 	} else {
-		greet(call, strcmp(rest, "-big") == 0);
+		greet(call, strcmp(rest, "-big") == 0, *rest != '\0');
 	}
 }
 

@@ -17,6 +17,7 @@
 
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/priority.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
@@ -164,6 +165,7 @@ static void *serve(void *arg)
 	struct server *server = arg;
 
 	prctl(PR_SET_NAME, "aw-notify");
+	aw_priority_raise();
 	if (server->notify->watch->holds)
 		aw_persona_prepare();
 	serve_calls(&server->call, server->request, server->notify->request_size);

@@ -53,6 +53,13 @@ for engine in hybrid kernel preload; do
 		"$(/usr/bin/python3 "$tmp/ignoring" "$aw" run --quiet --engine $engine --log none -- grep SigIgn /proc/self/status)"
 done
 
+# --- who answers goes first, where it may; the command and what else the service starts does not
+niceness() { "$@" "$aw" run --quiet --log none -- sh -c 'ps -L -o ni=,comm= -p $PPID; echo $(nice) command' | awk '{ print $1, $2 }' | sort -u | grep -v agentwatch; }
+base=$(nice) ahead=$(nice -n -5 nice 2>/dev/null)
+is "$(printf '%s\n' "$ahead aw-notify" "$base aw-drain" "$base command" | sort)" 'who answers goes first' "$(niceness env)"
+is "$(printf '%s\n' "$((ahead + 3)) aw-notify" "$((base + 3)) aw-drain" "$((base + 3)) command" | sort)" \
+	'from where the caller stands' "$(niceness nice -n 3)"
+
 # --- messages
 like 'not found|no such|No such|cannot find' 'the message for a missing command says so' "$("$aw" run -- no-such-command-anywhere 2>&1)"
 like '^agentwatch: ' 'messages start with the name' "$("$aw" run -- no-such-command-anywhere 2>&1 | head -n 1)"

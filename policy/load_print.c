@@ -53,13 +53,31 @@ static bool needs_escape(unsigned code)
 	       code == 0x2029 || code == 0xfeff || code == 0xfffe || code == 0xffff;
 }
 
+/* How much of it is written as it is, seen at once: most text is nothing else. */
+static size_t plain_length(const char *text)
+{
+	size_t len = 0;
+
+	while (text[len] >= ' ' && text[len] < 0x7f && text[len] != '"' &&
+		text[len] != '\\')
+		len++;
+	return len;
+}
+
 void aw_policy_print_quoted(const char *text, FILE *out)
 {
 	size_t len;
 
 	fputc('"', out);
 	for (; *text; text += len) {
-		unsigned code = take_character(text, &len);
+		unsigned code;
+
+		len = plain_length(text);
+		if (len) {
+			fwrite(text, 1, len, out);
+			continue;
+		}
+		code = take_character(text, &len);
 
 		if (code == 0)
 			fputc('?', out);
@@ -79,8 +97,14 @@ static void print_remark(const char *text, FILE *out)
 	size_t len;
 
 	for (; *text; text += len) {
-		unsigned code = take_character(text, &len);
+		unsigned code;
 
+		len = plain_length(text);
+		if (len) {
+			fwrite(text, 1, len, out);
+			continue;
+		}
+		code = take_character(text, &len);
 		if (code == 0 || needs_escape(code))
 			fputc('?', out);
 		else

@@ -30,7 +30,7 @@ struct client {
 	int fd;		   /* owned; -1: free place */
 	uint64_t deadline; /* CLOCK_MONOTONIC, ms */
 	size_t len;
-	char line[LINE_MAX_BYTES];
+	char *line; /* of LINE_MAX_BYTES; owned */
 };
 
 struct aw_control {
@@ -74,6 +74,7 @@ static void drop(struct aw_control *control, struct client *client)
 {
 	close(client->fd);
 	client->fd = -1;
+	free(aw_take_ptr(&client->line));
 	set_timer(control);
 }
 
@@ -186,8 +187,11 @@ static void take_client(struct aw_control *control)
 
 		if (client->fd >= 0)
 			continue;
-		if (watch(control, fd, i) < 0)
+		client->line = malloc(LINE_MAX_BYTES);
+		if (!client->line || watch(control, fd, i) < 0) {
+			free(aw_take_ptr(&client->line));
 			return;
+		}
 		client->fd = aw_take_fd(&fd);
 		client->len = 0;
 		client->deadline = now_ms() + PATIENCE_MS;
@@ -228,7 +232,7 @@ static bool serve(struct aw_control *control, struct client *client,
 	aw_control_handler handler, void *ctx)
 {
 	ssize_t n = recv(client->fd, client->line + client->len,
-		sizeof(client->line) - 1 - client->len, MSG_DONTWAIT);
+		LINE_MAX_BYTES - 1 - client->len, MSG_DONTWAIT);
 	char *end;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -246,7 +250,7 @@ static bool serve(struct aw_control *control, struct client *client,
 		drop(control, client);
 		return true;
 	}
-	if (client->len == sizeof(client->line) - 1) {
+	if (client->len == LINE_MAX_BYTES - 1) {
 		reply(client->fd, false, "the request is too long");
 		drop(control, client);
 	}
@@ -294,7 +298,7 @@ void aw_control_close(struct aw_control *control)
 		return;
 	for (int i = 0; i < CLIENTS_MAX; i++)
 		if (control->clients[i].fd >= 0)
-			close(control->clients[i].fd);
+			drop(control, &control->clients[i]);
 	if (control->path[0])
 		unlink(control->path);
 	if (control->listener >= 0)

@@ -37,6 +37,7 @@ int aw_plan_show(const struct aw_policy *policy, const struct aw_layers *layers,
 		     *shim = aw_find_part("libagentwatch.so");
 	const char *const parts[] = {enter ? enter : shim, shim, NULL};
 	const struct aw_runner *runner;
+	struct aw_error ignored;
 	struct aw_plan_wish wish = {.policy = policy,
 		.variables = &layers->variables,
 		.command = command,
@@ -54,5 +55,6 @@ int aw_plan_show(const struct aw_policy *policy, const struct aw_layers *layers,
 	if (command[0] && aw_find_program(command[0], &program, err) != 0)
 		return -1;
 	wish.program = program;
+	wish.layered = wish.enforce && aw_landlock_probe(&ignored) == 0;
 	return print(&wish, runner, err);
 }

@@ -370,8 +370,9 @@ static int run_main(int argc, char **argv)
 	}
 	if (raise_file_limit(&run, &err) < 0 || prepare(&run, &err) < 0) {
 		aw_say("%s", err.text);
-		if (run.session)
-			aw_session_finish(run.session, AW_RUN_FAILED, NULL);
+		if (run.session &&
+			aw_session_finish(run.session, AW_RUN_FAILED, NULL) < 0)
+			aw_session_discard(run.session);
 		return AW_RUN_FAILED;
 	}
 	failed = aw_front(&run);

@@ -178,9 +178,7 @@ static int fill(struct aw_session *session, struct aw_error *err)
 	session->boot = aw_boot_id();
 	session->started = time_now();
 	session->log = aw_session_path(session, "events.jsonl");
-	if (!session->started || !session->log)
-		return no_memory(err);
-	return aw_session_save(session, err);
+	return session->started && session->log ? 0 : no_memory(err);
 }
 
 int aw_session_create(const char *name, struct aw_session **ret, struct aw_error *err)
@@ -200,10 +198,6 @@ int aw_session_create(const char *name, struct aw_session **ret, struct aw_error
 		return -1;
 	}
 	if (name_control(session, err) < 0 || fill(session, err) < 0) {
-		AW_FREE char *file = aw_session_path(session, "session.json");
-
-		if (file)
-			unlink(file);
 		rmdir(session->dir);
 		aw_session_free(session);
 		return -1;
@@ -273,6 +267,20 @@ int aw_session_finish(struct aw_session *session, int status, struct aw_error *e
 	session->ended = now;
 	session->status = status;
 	return aw_session_save(session, err);
+}
+
+void aw_session_discard(const struct aw_session *session)
+{
+	static const char *const files[] = {
+		"session.json", "plan.txt", "events.jsonl", "policy.txt"};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		AW_FREE char *path = aw_session_path(session, files[i]);
+
+		if (path)
+			unlink(path);
+	}
+	rmdir(session->dir);
 }
 
 bool aw_session_alive(const struct aw_session *session)

@@ -47,8 +47,9 @@ struct aw_session_list {
 };
 
 /*
- * Make the folder and a first session.json for this process.  name is NULL for a name
- * of its own like 20261121-215501-x7q2; a name that is in use or was used is refused.
+ * Make the folder of a session of this process, which nobody sees before the first
+ * save. name is NULL for a name of its own like 20261121-215501-x7q2; a name that is in
+ * use or was used is refused.
  */
 int aw_session_create(const char *name, struct aw_session **ret, struct aw_error *err);
 
@@ -61,6 +62,9 @@ int aw_session_save(const struct aw_session *session, struct aw_error *err);
 
 /* Note the end and the exit status, and save. */
 int aw_session_finish(struct aw_session *session, int status, struct aw_error *err);
+
+/* Remove what a start has made that failed and cannot even be noted. */
+void aw_session_discard(const struct aw_session *session);
 
 /* By id, by the unique start of one, or the latest started (NULL). */
 int aw_session_find(const char *id, struct aw_session **ret, struct aw_error *err);

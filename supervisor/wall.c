@@ -237,6 +237,7 @@ int aw_run_build_wall(struct aw_run *run, struct aw_error *err)
 		.folder = run->session->dir,
 		.enforce = run->policy.mode == AW_ENFORCE,
 		.notified = run->engine != AW_PRELOAD};
+	struct aw_error ignored;
 
 	if (check_exposed(run, err) < 0)
 		return -1;
@@ -252,6 +253,7 @@ int aw_run_build_wall(struct aw_run *run, struct aw_error *err)
 			"the working directory has no name here: %s; change to one "
 			"that is there",
 			strerror(errno));
+	wish.layered = wish.enforce && aw_landlock_probe(&ignored) == 0;
 	if (aw_plan_make(&wish, &run->plan, err) < 0)
 		return -1;
 	/* a filter does not know profiles: what one of them refuses must be asked for

@@ -167,16 +167,22 @@ static void walk_entries(struct maker *m, struct range below)
 	}
 }
 
-/*
- * Something that is there is to be left out of this readable tree.  In a view of its
- * own it is not there.
- */
+/* A view of its own lacks what is out of reach, but for folders mounted as a whole. */
+static bool has_whole(const struct maker *m, struct range below)
+{
+	for (size_t i = below.from; i < below.to; i++)
+		if (m->entries[i]->whole)
+			return true;
+	return false;
+}
+
+/* Something that is there is to be left out of this readable tree. */
 static bool needs_carving(const struct maker *m, struct range below)
 {
 	size_t end;
 
 	if (m->wish->own_mounts)
-		return false;
+		return has_whole(m, below);
 	for (size_t i = below.from; i < below.to; i = end) {
 		const struct aw_plan_entry *entry = m->entries[i];
 
@@ -316,19 +322,18 @@ static void grant_basics(struct maker *m)
 
 /*
  * Inside mounts of its own the wall is the first layer.  It makes these folders itself,
- * and what else is there to be listed is what it shows.
+ * /tmp where there would be none, and what else is there to be listed is what it shows.
  */
 static void grant_own(struct maker *m)
 {
-	static const char *const own[] = {"/dev", "/proc", "/tmp"};
+	const struct aw_plan_entry *tmp = deepest(m, "/tmp");
 
 	grant(m, "/", AW_LL_READ_DIR);
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-		const struct aw_plan_entry *of = deepest(m, own[i]);
-
-		if (i < 2 || !of || strcmp(of->path, own[i]) != 0)
-			grant(m, own[i], m->to->files);
-	}
+	grant(m, "/dev", m->to->files);
+	grant(m, "/proc", m->to->files);
+	if (!tmp || (tmp->path[1] == '\0' &&
+			    (tmp->partial || tmp->access == AW_PLAN_NOTHING)))
+		grant(m, "/tmp", m->to->files);
 }
 
 /* One rule a path, in order. */

@@ -16,7 +16,7 @@
 
 #include "supervisor/proc.h"
 
-enum { GROUPS_MAX = 1024, SEEN = 8 };
+enum { GROUPS_MAX = 1024, SEEN = 16 };
 
 struct rights {
 	uid_t uid;
@@ -26,7 +26,7 @@ struct rights {
 	gid_t groups[GROUPS_MAX];
 };
 
-/* What a thread was last seen to have; it holds as long as rights_at is the same. */
+/* What a target was last seen to have; it holds as long as rights_at is the same. */
 struct seen {
 	uint64_t rights_at;
 	struct rights rights;
@@ -34,18 +34,26 @@ struct seen {
 	mode_t umask;
 };
 
-static _Thread_local struct rights own;
-static _Thread_local struct __user_cap_data_struct own_sets[2];
-static _Thread_local mode_t own_umask, present_umask;
+/*
+ * Of a thread: little, since each one that starts has all of it cleared, used or not.
+ */
+static _Thread_local struct rights present; /* while changed */
 static _Thread_local bool changed;
-static _Thread_local struct seen seen[SEEN];
 static _Thread_local pid_t worn_tid; /* whose rights these are while changed */
 static _Thread_local uint64_t worn_rights_at;
+static _Thread_local mode_t own_umask, present_umask;
+
+/* Ours, which no thread keeps changed: read by the first one, before it changes any. */
+static struct rights own;
+static struct __user_cap_data_struct own_sets[2];
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
 /* What the command started with; read from its first process. */
 static struct rights first;
 static bool first_known;
-static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct seen seen[SEEN];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of first and seen */
 
 static bool read_rights(pid_t tid, struct rights *ret, mode_t *ret_umask)
 {
@@ -120,29 +128,49 @@ static void restore(const struct rights *from)
 		syscall(SYS_setgroups, own.group_count, own.groups);
 }
 
-void aw_persona_prepare(void)
+static void read_own(void)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	mode_t ignored;
 
-	unshare(CLONE_FS);
 	syscall(SYS_capget, &head, own_sets);
-	own_umask = present_umask = umask(022);
-	umask(own_umask);
-	read_rights((pid_t)syscall(SYS_gettid), &own, &own_umask);
+	read_rights((pid_t)syscall(SYS_gettid), &own, &ignored);
 }
 
-static _Thread_local struct rights present;
+void aw_persona_prepare(void)
+{
+	unshare(CLONE_FS);
+	own_umask = present_umask = umask(022);
+	umask(own_umask);
+	pthread_once(&own_once, read_own);
+}
 
 static bool first_rights(pid_t tid, struct rights *ret)
 {
 	mode_t ignored;
 
-	pthread_mutex_lock(&first_lock);
+	pthread_mutex_lock(&lock);
 	if (!first_known)
 		first_known = read_rights(tid, &first, &ignored);
 	*ret = first;
-	pthread_mutex_unlock(&first_lock);
+	pthread_mutex_unlock(&lock);
 	return first_known;
+}
+
+static bool was_seen(
+	const struct aw_target *target, struct rights *ret, mode_t *ret_umask)
+{
+	const struct seen *at = &seen[(unsigned)target->tid % SEEN];
+	bool is;
+
+	pthread_mutex_lock(&lock);
+	is = at->tid == target->tid && at->rights_at == target->who.rights_at;
+	if (is) {
+		*ret = at->rights;
+		*ret_umask = at->umask;
+	}
+	pthread_mutex_unlock(&lock);
+	return is;
 }
 
 /* /proc is slow: asked once until a call was seen that may change rights or umask. */
@@ -150,17 +178,14 @@ static bool rights_of(
 	const struct aw_target *target, struct rights *ret, mode_t *ret_umask)
 {
 	struct seen *at = &seen[(unsigned)target->tid % SEEN];
-	uint64_t now = target->who.rights_at;
 
-	if (at->tid != target->tid || at->rights_at != now) {
-		at->tid = 0;
-		if (!read_rights(target->tid, &at->rights, &at->umask))
-			return false;
-		at->tid = target->tid;
-		at->rights_at = now;
-	}
-	*ret = at->rights;
-	*ret_umask = at->umask;
+	if (was_seen(target, ret, ret_umask))
+		return true;
+	if (!read_rights(target->tid, ret, ret_umask))
+		return false;
+	pthread_mutex_lock(&lock);
+	*at = (struct seen){target->who.rights_at, *ret, target->tid, *ret_umask};
+	pthread_mutex_unlock(&lock);
 	return true;
 }
 

@@ -37,6 +37,8 @@ struct aw_ends {
 	pthread_mutex_t lock;
 	struct entry *all; /* with the lock */
 	bool heard;	   /* the same: we are told of ends */
+	/* one datagram: of the thread, and of who has joined it */
+	_Alignas(NLMSG_ALIGNTO) char room[32768];
 };
 
 void aw_connection_note(
@@ -128,11 +130,10 @@ static void read_socket(struct aw_ends *ends, const struct nlmsghdr *header)
 /* Up to the end of one datagram; false: of the list, or nothing more is there. */
 static bool receive(struct aw_ends *ends, int fd, int flags)
 {
-	static _Thread_local char room[32768] __attribute__((aligned(NLMSG_ALIGNTO)));
-	ssize_t n = recv(fd, room, sizeof(room), flags);
+	ssize_t n = recv(fd, ends->room, sizeof(ends->room), flags);
 	size_t left = n > 0 ? (size_t)n : 0;
 
-	for (struct nlmsghdr *header = (void *)room; NLMSG_OK(header, left);
+	for (struct nlmsghdr *header = (void *)ends->room; NLMSG_OK(header, left);
 		header = NLMSG_NEXT(header, left)) {
 		if (header->nlmsg_type == SOCK_DIAG_BY_FAMILY)
 			read_socket(ends, header);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
-#include "supervisor/runner/runner.h"
+#include "supervisor/runner/bwrap.h"
 
 /* bwrap counts. */
 #define ARGUMENTS_MAX 8900
@@ -36,61 +36,9 @@ struct bwrap {
 	int failed_at; /* errno of making the mask */
 };
 
-/* --- can it be used here? --- */
-
-static bool reads_as(const char *path, char digit)
-{
-	AW_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char c = 0;
-
-	return fd >= 0 && read(fd, &c, 1) == 1 && c == digit;
-}
-
-static int explain(const char *line, struct aw_error *err)
-{
-	if (reads_as("/proc/sys/kernel/unprivileged_userns_clone", '0'))
-		return aw_fail(err, EPERM,
-			"ordinary users may not make user namespaces here "
-			"(kernel.unprivileged_userns_clone is 0); runner landlock does "
-			"without");
-	if (reads_as("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1'))
-		return aw_fail(err, EPERM,
-			"AppArmor keeps ordinary users from user namespaces here "
-			"(kernel.apparmor_restrict_unprivileged_userns is 1); allow it "
-			"for bwrap with an AppArmor profile, or use runner landlock, "
-			"which does without");
-	return aw_fail(err, EPERM,
-		"bwrap does not work here: %s; runner landlock does without",
-		line[0] ? line : "it gave no reason");
-}
-
 static bool is_root(void)
 {
 	return geteuid() == 0;
-}
-
-static int probe(struct aw_error *err)
-{
-	AW_FREE char *program = aw_runner_program("bwrap");
-	struct aw_arguments args = {.count = 0};
-	char line[160] = "";
-	int failed;
-
-	if (!program)
-		return aw_fail(err, ENOENT, "bwrap is not installed");
-	if (aw_runner_works("bwrap", program))
-		return 0;
-	AW_ARGS(&args, program);
-	if (!is_root())
-		AW_ARGS(&args, "--unshare-user");
-	AW_ARGS(&args, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--ro-bind",
-		"/", "/", "--dev", "/dev", "--proc", "/proc", "--", "/bin/true");
-	failed = args.failed ? -1 : aw_runner_try(args.items, line, sizeof(line));
-	aw_arguments_free(&args);
-	if (failed)
-		return explain(line, err);
-	aw_runner_note("bwrap", program);
-	return 0;
 }
 
 /* --- mounts --- */
@@ -218,7 +166,7 @@ static void mount_entry(struct bwrap *b, size_t index)
 	}
 	if (is_provided(entry->path) && strcmp(entry->path, entry->source) == 0)
 		return;
-	if (entry->partial) {
+	if (entry->partial && !entry->whole) {
 		AW_ARGS(&b->args, "--perms", "0755", "--tmpfs", entry->path);
 		b->empty[index] = true;
 		return;
@@ -233,6 +181,21 @@ static void mount_entry(struct bwrap *b, size_t index)
 		: entry->access == AW_PLAN_WRITE      ? "--bind"
 						      : "--ro-bind",
 		entry->source, entry->path);
+}
+
+/* Where it belongs there is nothing but what is mounted there. */
+static bool is_missing(const struct bwrap *b, const char *path)
+{
+	bool missing = b->empty[0];
+
+	for (size_t i = 1; i < b->plan->count; i++) {
+		const char *folder = b->plan->entries[i].path;
+		size_t len = strlen(folder);
+
+		if (strncmp(path, folder, len) == 0 && path[len] == '/')
+			missing = b->empty[i]; /* sorted: a later one is deeper */
+	}
+	return missing;
 }
 
 static bool has_entry(const struct aw_plan *plan, const char *path)
@@ -262,7 +225,8 @@ static void mount_all(struct bwrap *b)
 	for (size_t i = 1; i < plan->count; i++)
 		mount_entry(b, i);
 	for (size_t i = 0; i < plan->link_count; i++)
-		if (!is_provided(plan->links[i].path))
+		if (!is_provided(plan->links[i].path) &&
+			is_missing(b, plan->links[i].path))
 			AW_ARGS(&b->args, "--symlink", plan->links[i].text,
 				plan->links[i].path);
 	AW_ARGS(&b->args, "--remount-ro", "/dev");
@@ -393,4 +357,4 @@ static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 }
 
 const struct aw_runner aw_runner_bwrap = {
-	"bwrap", "apt-get install bubblewrap", probe, build};
+	"bwrap", "apt-get install bubblewrap", aw_bwrap_probe, build};

@@ -218,6 +218,7 @@ static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 static void want_boundaries(struct aw_plan_maker *maker)
 {
 	char path[4096];
+	struct stat st;
 
 	for (size_t i = 0; i < aw_image_pattern_count(maker->image); i++) {
 		struct aw_boundary boundary;
@@ -228,7 +229,8 @@ static void want_boundaries(struct aw_plan_maker *maker)
 			    maker->image, i, path, sizeof(path), &boundary) ||
 			boundary.kind == AW_BOUNDARY_OTHER)
 			continue;
-		real = realpath(path, NULL);
+		if (lstat(path, &st) == 0) /* less than looking at each folder above */
+			real = realpath(path, NULL);
 		if (real && strcmp(real, path) != 0)
 			continue; /* judged by its own name */
 		place = aw_place_add(maker, path, "policy");
@@ -299,6 +301,8 @@ static void make(struct aw_plan_maker *maker)
 	aw_places_merge(maker);
 	for (size_t i = 0; i < maker->count; i++)
 		settle(maker, &maker->places[i]);
+	if (!maker->failed && maker->plan->count)
+		aw_plan_mark_whole(maker);
 }
 
 int aw_plan_make(
@@ -318,6 +322,7 @@ int aw_plan_make(
 	for (size_t i = 0; i < maker.count; i++)
 		aw_place_free(&maker.places[i]);
 	free(maker.places);
+	free(maker.real);
 	if (maker.failed) {
 		aw_plan_release(&plan);
 		return aw_fail(err, ENOMEM, "planning the wall: out of memory");

@@ -33,6 +33,8 @@ struct aw_plan_entry {
 	bool partial;	 /* a folder of which only the entries below it are reachable:
 			    what its children are now stands in the plan, what comes
 			    later is not there */
+	bool whole;	 /* partial, but to be mounted as a whole: Landlock, behind the
+			    mounts, grants its parts one by one */
 	const char *why; /* "policy", "system", "program", "working directory",
 			    "argument", "exposed", "instance", "session" */
 	uint32_t rule;	 /* for aw_image_rule(), or AW_NO_RULE */
@@ -82,6 +84,7 @@ struct aw_plan_wish {
 	bool minimal;  /* only what is named and the system; else all of / is there,
 			  unless the policy denies it */
 	bool enforce;  /* the wall falls with the supervisor */
+	bool layered;  /* a wall with mounts has Landlock behind them */
 	bool notified; /* ... which is asked about every connection (not engine
 			  preload) */
 };

@@ -33,6 +33,7 @@ struct aw_plan_maker {
 	struct aw_place *places; /* owned */
 	size_t count, room;
 	struct aw_plan *plan;
+	char *real;  /* owned; the last folder that was found to be its own real path */
 	bool failed; /* out of memory */
 };
 
@@ -55,6 +56,9 @@ void aw_plan_want_minimal(struct aw_plan_maker *maker);
  * listed one by one, a writable one makes its folder one where new names can be made.
  */
 void aw_plan_look_for_missing(struct aw_plan_maker *maker);
+
+/* plan_whole.c: once all entries are made. */
+void aw_plan_mark_whole(struct aw_plan_maker *maker);
 
 /* What the policy says about a place. */
 struct aw_grade {

@@ -20,17 +20,29 @@ static bool is_there(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-/* The deepest folder above path that is there, with its length; NULL: none of use. */
-static char *folder_above(const char *path)
+/* Many names that are missing have one folder above them. */
+static bool is_real(struct aw_plan_maker *maker, const char *folder)
 {
-	AW_FREE char *at = strdup(path), *real = NULL;
+	char *real;
+
+	if (maker->real && strcmp(maker->real, folder) == 0)
+		return true;
+	real = realpath(folder, NULL);
+	free(maker->real);
+	maker->real = real;
+	return real && strcmp(real, folder) == 0;
+}
+
+/* The deepest folder above path that is there, with its length; NULL: none of use. */
+static char *folder_above(struct aw_plan_maker *maker, const char *path)
+{
+	AW_FREE char *at = strdup(path);
 
 	while (at && !is_there(at[0] ? at : "/"))
 		*strrchr(at, '/') = '\0';
 	if (at && !at[0])
 		return strdup("/");
-	real = at ? realpath(at, NULL) : NULL;
-	return real && strcmp(real, at) == 0 ? aw_take_ptr(&at) : NULL;
+	return at && is_real(maker, at) ? aw_take_ptr(&at) : NULL;
 }
 
 /* Its name in that folder, as a path. */
@@ -109,7 +121,7 @@ static void raise_above(struct aw_plan_maker *maker, const char *path)
 	struct aw_grade file, folder;
 	AW_FREE char *above = NULL, *name = NULL;
 
-	if (is_there(path) || is_special(path) || !(above = folder_above(path)))
+	if (is_there(path) || is_special(path) || !(above = folder_above(maker, path)))
 		return;
 	name = name_in(above, path);
 	if (!name || strcmp(name, path) != 0)
@@ -127,7 +139,7 @@ static void close_above(struct aw_plan_maker *maker, const char *path)
 	AW_FREE char *above = NULL, *name = NULL;
 	struct aw_place *place;
 
-	if (is_there(path) || !(above = folder_above(path)) ||
+	if (is_there(path) || !(above = folder_above(maker, path)) ||
 		!(name = name_in(above, path)) || is_listed(maker, above))
 		return;
 	aw_grade_file(maker->image, path, &file);

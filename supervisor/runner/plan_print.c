@@ -16,7 +16,9 @@ static void print_entry(const struct aw_plan_entry *entry, FILE *out)
 	if (strcmp(entry->path, entry->source) != 0)
 		fprintf(out, " from %s", entry->source);
 	fprintf(out, "  # %s%s%s%s\n", entry->why,
-		entry->partial ? ", listed one by one" : "",
+		entry->whole	 ? ", granted one by one"
+		: entry->partial ? ", listed one by one"
+				 : "",
 		entry->open_ended ? ", not there yet" : "",
 		entry->access == AW_PLAN_NOTHING && entry->exists && !entry->directory
 			? ", a file"

@@ -53,6 +53,7 @@ static void a_session_is_made_and_found(void)
 		exit(done());
 	ok(strlen(s->id) == 20, "with a name of its own: %s", s->id);
 	ok(!stat(s->dir, &st) && (st.st_mode & 0777) == 0700, "its folder is private");
+	ok(aw_session_find(NULL, &found, &err) < 0, "nobody sees it yet");
 	ok(!aw_session_describe(s, &about, &err) && !aw_session_save(s, &err),
 		"it is described");
 	ok(!aw_session_find(NULL, &found, &err) && !strcmp(found->id, s->id),
@@ -83,13 +84,17 @@ static void names(void)
 	memset(name, 'n', sizeof(name));
 	name[65] = 0;
 	ok(aw_session_create(name, &second, &err) < 0, "so is one of 65 letters");
-	ok(!aw_session_create("ci.build-1", &first, &err), "a good one is taken");
+	ok(!aw_session_create("ci.build-1", &first, &err) &&
+			!aw_session_save(first, &err),
+		"a good one is taken");
 	ok(aw_session_create("ci.build-1", &second, &err) < 0 && err.code == EBUSY,
 		"not while it runs: %s", err.text);
 	aw_session_finish(first, 0, &err);
 	ok(aw_session_create("ci.build-1", &second, &err) < 0 && err.code == EEXIST,
 		"nor afterwards: %s", err.text);
-	ok(!aw_session_create("ci.build-2", &second, &err), "another name is fine");
+	ok(!aw_session_create("ci.build-2", &second, &err) &&
+			!aw_session_save(second, &err),
+		"another name is fine");
 	ok(aw_session_find("ci.build", &found, &err) < 0 &&
 			strstr(err.text, "ci.build-1, ci.build-2"),
 		"half a name that fits two is refused: %s", err.text);
@@ -97,8 +102,13 @@ static void names(void)
 			strstr(err.text, "did you mean 'ci.build-"),
 		"a slip is named with what was meant: %s", err.text);
 	ok(aw_session_find("../x", &found, &err) < 0, "a path is no name");
+	aw_session_discard(second);
+	ok(aw_session_find("ci.build-2", &found, &err) < 0 &&
+			!aw_session_create("ci.build-2", &found, &err),
+		"what is discarded leaves nothing, not even its name");
 	aw_session_free(first);
 	aw_session_free(second);
+	aw_session_free(found);
 }
 
 static void a_reused_pid_is_not_alive(void)
@@ -107,7 +117,8 @@ static void a_reused_pid_is_not_alive(void)
 	pid_t child = fork();
 
 	if (!child) {
-		if (aw_session_create("orphan", &s, &err) < 0)
+		if (aw_session_create("orphan", &s, &err) < 0 ||
+			aw_session_save(s, &err) < 0)
 			_exit(1);
 		_exit(0);
 	}

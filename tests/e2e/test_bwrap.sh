@@ -18,6 +18,49 @@ wait $pid
 is '' 'a secret that comes later is not there, nor its name' "$(cat "$tmp/later")"
 rm -f "$HOME/.aws" src/ready
 
+# A folder of many parts is mounted as a whole where Landlock grants them one by one. A static
+# program under the engine preload is seen by the kernel alone.
+wide=$tmp/wide
+mkdir -p "$wide/closed"
+for i in {1..40}; do echo "$i" >"$wide/f$i"; done
+echo SECRET | tee "$wide/secret" "$wide/closed/secret" >"$tmp/out"
+ln -s f1 "$wide/link"
+for list in deny hide; do
+	printf 'version: 1\nfilesystem: {default: read-only, write: ["%s"], %s: ["%s/secret", "%s/closed", "%s/later"]}\n' \
+		"$repo" $list "$wide" "$wide" "$wide" >"$tmp/wide.$list.yaml"
+done
+wide_plan() # how the folder is mounted
+{
+	"$aw" run -q --log none --session "wide-$1-$2" --runner bwrap --mode "$1" --policy "$tmp/wide.$2.yaml" -- true
+	grep -c -- "--tmpfs $wide \|--ro-bind $wide/f" "$XDG_STATE_HOME/agentwatch/sessions/wide-$1-$2/plan.txt"
+}
+is 41 'audit: the parts of a folder with a missing secret one by one' "$(wide_plan audit deny)"
+if compile wall_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/wall_probe.c" &&
+	grep -qw landlock /sys/kernel/security/lsm 2>/dev/null || "$aw" run -q --log none --runner landlock -- true 2>/dev/null; then
+	is 0 'enforce: a folder of many parts as a whole' "$(wide_plan enforce deny)"
+	is 41 'unless a name in it is not to be seen' "$(wide_plan enforce hide)"
+	"$aw" run -q --log none --mode enforce --engine preload --runner bwrap --policy "$tmp/wide.deny.yaml" -- \
+		sh -c 'touch src/ready; while [ ! -e src/go ]; do sleep 0.1; done; exec "$@"' sh "$compiled" read "$wide/f1" read "$wide/link" \
+		list "$wide" read "$wide/secret" read "$wide/later" >"$tmp/wide.out" 2>"$tmp/err" &
+	pid=$!
+	wait_for 5 test -e src/ready
+	echo NEW >"$wide/new" # before it takes the cover away
+	mv "$wide/new" "$wide/secret"
+	echo LATER >"$wide/later"
+	touch src/go
+	wait $pid
+	is "read $wide/f1 ok
+read $wide/link ok
+list $wide ok
+read $wide/secret EACCES
+read $wide/later EACCES" 'and the kernel refuses what is denied in it, replaced or new' "$(cat "$tmp/wide.out")"
+	is '' 'nor is there anything in a denied folder' \
+		"$("$aw" run -q --log none --mode enforce --engine preload --runner bwrap --policy "$tmp/wide.deny.yaml" -- ls -A "$wide/closed" 2>/dev/null)"
+	rm -f src/ready src/go
+else
+	skip 'a folder of many parts as a whole' 'no Landlock'
+fi
+
 # Links to one's own process lead past no rule.
 cat >"$tmp/globs.yaml" <<END
 version: 1

@@ -319,6 +319,12 @@ if is_root && mkdir "$tmp/small" && mount -t tmpfs -o size=64k none "$tmp/small"
 	rc=$?
 	is '' 'enforce: the command is stopped at once when the log cannot be written' "$(cat "$tmp/out")"
 	ok 'and the status is not success' test $rc != 0
+	rm -f "$tmp/small/log"; mkdir -p "$tmp/small/agentwatch/sessions"
+	dd if=/dev/zero of="$tmp/small/filler" bs=1k count=64 2>"$tmp/err"
+	XDG_STATE_HOME=$tmp/small "$aw" run -- true >"$tmp/out" 2>"$tmp/err"
+	is 125 'a session that cannot be noted is not begun' $?
+	like 'session.json.*No space left' 'and why' "$(cat "$tmp/err")"
+	is '' 'and nothing is left of it' "$(ls -A "$tmp/small/agentwatch/sessions")"
 else
 	skip 'a full disk under the log' 'needs root and a tmpfs'
 fi

@@ -68,6 +68,8 @@ ROWS = [
     Row("mcp", "1,000 MCP calls, stdio", "mcp", [*engines(hybrid=None), *walls(None, "bwrap")[1:]]),
     # in mode enforce; what is short is repeated, since the start-up of a wall has a row of its own
     Row("wall-start", "start-up beside bwrap alone (abs)", work.start_walled, rules(None, "bwrap"), 3, 1, 10000),
+    Row("wall-start-prot", "start-up beside bwrap with the same mounts (abs)", functools.partial(work.start_walled, protected=True),
+        walls(None, "bwrap")[1:], 3, 1, 10000),
     Row("wall-cat", "2 x cat 20,000 files", work.again(work.cat, 2), walls(1.15)),
     Row("wall-git", "4 x git status + log, 4,000 files", work.again(work.git_status, 4), walls(1.20)),
     Row("wall-make", "make -j2 of a small C project", work.make, walls(1.25)),

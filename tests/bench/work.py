@@ -226,13 +226,14 @@ def start(_bench):
     return Work([shutil.which("true")])
 
 
-def start_walled(bench):
+def start_walled(bench, protected=False):
     """Bare is the wall's own program with the very arguments that a run of ours gives it."""
     if not shutil.which("bwrap"):
         raise LookupError("no bwrap")
     folder = bench.once("empty", os.makedirs)
     command = [shutil.which("true")]
-    subprocess.run(bench.watch(["--runner", "bwrap", "--policy", bench.policy()], command), cwd=folder, check=True)
+    how = ["--mode", "enforce"] if protected else ["--policy", bench.policy()]
+    subprocess.run(bench.watch(["--runner", "bwrap", *how], command), cwd=folder, check=True)
     return Work(command, folder, None, [*bench.wall_of_last_run(), *command])
 
 

@@ -74,7 +74,8 @@ static void drop(struct aw_control *control, struct client *client)
 {
 	close(client->fd);
 	client->fd = -1;
-	free(aw_take_ptr(&client->line));
+	free(client->line);
+	client->line = NULL;
 	set_timer(control);
 }
 
@@ -189,7 +190,8 @@ static void take_client(struct aw_control *control)
 			continue;
 		client->line = malloc(LINE_MAX_BYTES);
 		if (!client->line || watch(control, fd, i) < 0) {
-			free(aw_take_ptr(&client->line));
+			free(client->line);
+			client->line = NULL;
 			return;
 		}
 		client->fd = aw_take_fd(&fd);

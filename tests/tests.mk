@@ -34,13 +34,13 @@ FUZZ_LIB_SRC := $(call src,policy) $(addprefix supervisor/,kernel/message.c view
 fuzz_obj = $(patsubst %.c,$(T)/fuzz/$1/%.o,$(FUZZ_LIB_SRC))
 $(T)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(call fuzz_obj,lf)
 	@mkdir -p $(@D); echo "  FUZZ $@"
-	$(Q)clang $(BASE) -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $^ -lyaml -lcjson
+	$(Q)clang $(BASE) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $^ -lyaml -lcjson
 $(T)/fuzz/afl_%: tests/fuzz/fuzz_%.c $(call fuzz_obj,afl)
 	@mkdir -p $(@D); echo "  AFL  $@"
 	$(Q)AFL_QUIET=1 AFL_USE_ASAN=1 afl-clang-fast $(BASE) -O1 -g -fsanitize=fuzzer -o $@ $^ -lyaml -lcjson
 $(T)/fuzz/lf/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)clang $(BASE) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
+	$(Q)clang $(BASE) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -MMD -MP -c -o $@ $<
 $(T)/fuzz/afl/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)AFL_QUIET=1 AFL_USE_ASAN=1 afl-clang-fast $(BASE) -O1 -g -MMD -MP -c -o $@ $<

@@ -187,7 +187,7 @@ static bool pid_matches(const struct aw_string_list *list, const cJSON *line)
 	if (!list->count)
 		return true;
 	for (size_t i = 0; cJSON_IsNumber(pid) && i < list->count; i++)
-		if (strtol(list->items[i], NULL, 10) == (long)pid->valuedouble)
+		if ((double)strtol(list->items[i], NULL, 10) == pid->valuedouble)
 			return true;
 	return false;
 }

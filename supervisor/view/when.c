@@ -108,6 +108,8 @@ int aw_when_parse(const char *text, int64_t *ret)
 			return -1;
 	}
 	seconds = local ? mktime(&tm) : timegm(&tm) - east;
+	if (seconds >= INT64_MAX / second_ns || seconds <= INT64_MIN / second_ns)
+		return -1; /* the year 2262 is the last one */
 	*ret = (int64_t)seconds * second_ns + fraction;
 	return 0;
 }

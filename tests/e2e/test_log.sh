@@ -78,6 +78,7 @@ agentwatch: $tmp/damaged.jsonl:6: the line is not complete" 'each damaged line i
 "$AGENTWATCH" log "$fixture" --verdict dney 2>"$tmp/err"
 is 2 'a filter value that does not exist is a mistake' $?
 is "agentwatch: --verdict does not know 'dney'; did you mean 'deny'?" 'with a hint' "$(cat "$tmp/err")"
+like "^agentwatch: --since: '4055-01-01' is not a time" 'nor is one that no nanoseconds can count' "$("$AGENTWATCH" log "$fixture" --since 4055-01-01 2>&1)"
 is "agentwatch: --since: 'soon' is not a time: write 2026-11-21T21:55:01Z, or how long ago, like 5m or 2h" \
 	'a time that is none too' "$("$AGENTWATCH" log "$fixture" --since soon 2>&1)"
 is "agentwatch: no session 'nobody'; see: agentwatch ps --all" 'a session that does not exist' \

@@ -379,7 +379,7 @@ static void decide_served(struct aw_names *names, const struct aw_image *image,
 	uint32_t profiles, enum aw_action action, struct aw_address *address,
 	struct aw_decision *decision)
 {
-	char found[NAMES_MAX][AW_DNS_NAME];
+	static _Thread_local char found[NAMES_MAX][AW_DNS_NAME]; /* outlives us */
 	size_t count = aw_names_learned(names, address, found, NAMES_MAX);
 	const char *best = NULL;
 

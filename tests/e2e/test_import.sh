@@ -104,7 +104,7 @@ is 600 '... for oneself' "$(stat -c %a made.yaml)"
 refused 'writes new files only' 'a file that is there' --from srt -o made.yaml srt.json
 
 # the profiles that come with firejail, all of them on request
-if [ -d /etc/firejail ]; then
+if [ -f /etc/firejail/git.profile ]; then # a package of its own, firejail-profiles
 	for file in /etc/firejail/$( [ -n "${AW_FULL:-}" ] || echo git )*.profile; do
 		[ -f "$file" ] || continue
 		"$aw" policy import --from firejail "$file" -o "$tmp/${file##*/}.yaml" 2>/dev/null || echo "$file"

@@ -29,6 +29,7 @@ static bool group_exists(const char *group)
 static int unknown_command(int argc, char **argv, struct aw_error *err)
 {
 	bool group = group_exists(argv[1]);
+	const char *kind = argv[1][0] == '-' ? "option" : "command";
 	struct aw_suggestion near;
 	const char *best;
 	char word[128];
@@ -43,12 +44,14 @@ static int unknown_command(int argc, char **argv, struct aw_error *err)
 	for (size_t i = 0; i < aw_command_count; i++)
 		if (aw_commands[i]->brief)
 			aw_suggest_offer(&near, aw_commands[i]->name);
+	aw_suggest_offer(&near, "--help");
+	aw_suggest_offer(&near, "--version");
 	best = aw_suggest_best(&near);
 	if (best)
-		return aw_fail(err, EINVAL,
-			"there is no command '%s'; did you mean '%s'?", word, best);
+		return aw_fail(err, EINVAL, "there is no %s '%s'; did you mean '%s'?",
+			kind, word, best);
 	return aw_fail(
-		err, EINVAL, "there is no command '%s'; see: agentwatch help", word);
+		err, EINVAL, "there is no %s '%s'; see: agentwatch help", kind, word);
 }
 
 int aw_command_find(int argc, char **argv, const struct aw_command **ret,
@@ -59,8 +62,7 @@ int aw_command_find(int argc, char **argv, const struct aw_command **ret,
 	size_t used = 0;
 
 	if (argc < 2)
-		return aw_fail(
-			err, EINVAL, "what to do is missing; see: agentwatch help");
+		return aw_fail(err, EINVAL, "no command given; try 'agentwatch help'");
 	for (int n = 1; n < argc && n <= WORDS_MAX && used < sizeof(words); n++) {
 		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
 			n > 1 ? " " : "", argv[n]);
@@ -100,13 +102,27 @@ void aw_help_overview(void)
 	       "  agentwatch run --mode enforce -- COMMAND\n"
 	       "                                         refuse what the policy "
 	       "denies\n"
-	       "  agentwatch log --denied                what it should not have done\n"
+	       "  agentwatch log --denied                show what was denied, or "
+	       "would have been\n"
 	       "\n"
 	       "Commands:\n");
 	list_commands(NULL);
 	printf("\n"
 	       "  agentwatch help COMMAND                its options\n"
 	       "  agentwatch --version\n");
+}
+
+bool aw_help_wanted(const char *word)
+{
+	return word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
+}
+
+bool aw_help_group(const char *group)
+{
+	if (!group_exists(group))
+		return false;
+	list_commands(group);
+	return true;
 }
 
 static int help_main(int argc, char **argv)
@@ -130,10 +146,8 @@ static int help_main(int argc, char **argv)
 		aw_options_help(command);
 		return 0;
 	}
-	if (argc - first == 1 && group_exists(argv[first])) {
-		list_commands(argv[first]);
+	if (argc - first == 1 && aw_help_group(argv[first]))
 		return 0;
-	}
 	return aw_say_usage(&err);
 }
 

@@ -31,6 +31,12 @@ const struct aw_command *const aw_commands[] = {
 };
 const size_t aw_command_count = sizeof(aw_commands) / sizeof(aw_commands[0]);
 
+static bool asks_for_version(const char *word)
+{
+	return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ||
+	       strcmp(word, "version") == 0;
+}
+
 static int no_command(const struct aw_error *err)
 {
 	aw_say("%s", err->text);
@@ -43,18 +49,20 @@ int main(int argc, char **argv)
 	struct aw_error err;
 	int words;
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+	if (argc == 2 && asks_for_version(argv[1])) {
 		printf("agentwatch %s\n", AW_VERSION);
 		return 0;
 	}
-	if (argc == 2 &&
-		(strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+	if (argc == 2 && aw_help_wanted(argv[1])) {
 		aw_help_overview();
 		return 0;
 	}
 	if (argc > 1 && strcmp(argv[1], aw_command_manual.name) == 0)
 		return aw_command_manual.main(argc - 1, argv + 1);
-	if (aw_command_find(argc, argv, &command, &words, &err) < 0)
+	if (aw_command_find(argc, argv, &command, &words, &err) < 0) {
+		if (argc == 3 && aw_help_wanted(argv[2]) && aw_help_group(argv[1]))
+			return 0;
 		return no_command(&err);
+	}
 	return command->main(argc - words, argv + words);
 }

@@ -16,6 +16,12 @@ extern const struct aw_command aw_command_manual; /* not listed: for `make insta
 /* What `agentwatch help` and `agentwatch --help` print. */
 void aw_help_overview(void);
 
+/* "--help" or "-h"; word may be NULL. */
+bool aw_help_wanted(const char *word);
+
+/* List the commands whose names begin with this word; false: there are none. */
+bool aw_help_group(const char *group);
+
 /*
  * The command that the words argv[1..] start with ("policy check" takes two), and how
  * many words it took in *ret_words.  -1 with a sentence that suggests the nearest one.

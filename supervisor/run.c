@@ -330,8 +330,10 @@ static int run_main(int argc, char **argv)
 
 	first = aw_options_parse(
 		&aw_command_run, argc, argv, &run.options, &help, &err);
-	if (help)
+	if (help) {
+		aw_options_help(&aw_command_run);
 		return 0;
+	}
 	if (first >= 0 && !argv[first])
 		first = aw_fail(&err, EINVAL,
 			"no command; say agentwatch run -- COMMAND [ARG...]");

@@ -68,5 +68,9 @@ const char *aw_suggest_best(const struct aw_suggestion *suggestion)
 	size_t len = strlen(suggestion->word);
 	size_t allowed = len < 3 ? 1 : (len + 2) / 3;
 
+	/* few people miss the first letter and another one besides */
+	if (suggestion->distance > 1 && suggestion->best &&
+		suggestion->best[0] != suggestion->word[0])
+		return NULL;
 	return suggestion->distance <= allowed ? suggestion->best : NULL;
 }

@@ -10,6 +10,26 @@ like 'policy check +find mistakes' 'help lists the commands' "$overview"
 is '' 'but not those for the build' "$(grep -w manual <<<"$overview")"
 is "$overview" '--help is the same' "$("$AGENTWATCH" --help)"
 is "$("$AGENTWATCH" log --help)" 'help COMMAND and COMMAND --help are the same' "$("$AGENTWATCH" help log)"
+commands=$("$AGENTWATCH" help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\( [a-z-]*\)\{0,1\}\)  .*/\1/p')
+is yes 'all commands are looked at' "$([ "$(wc -l <<<"$commands")" -ge 18 ] && echo yes)"
+silent='' other=''
+while read -r command; do
+	# shellcheck disable=SC2086
+	asked=$("$AGENTWATCH" help $command)
+	[ -n "$asked" ] || silent+="help $command; "
+	[ "$command" = help ] && continue
+	for option in --help -h; do
+		# shellcheck disable=SC2086
+		[ "$("$AGENTWATCH" $command $option)" = "$asked" ] || other+="$command $option; "
+	done
+done <<<"$commands"
+is '' 'no command is without help' "$silent"
+is '' 'COMMAND --help and -h say what help COMMAND says' "$other"
+is "$("$AGENTWATCH" help policy)" 'a group has help too' "$("$AGENTWATCH" policy --help)"
+is "$("$AGENTWATCH" --version)" '-V tells the version' "$("$AGENTWATCH" -V)"
+is "$("$AGENTWATCH" --version)" 'so does the word version' "$("$AGENTWATCH" version)"
+is "agentwatch: there is no option '--verison'; did you mean '--version'?" 'a slip in an option is named' "$("$AGENTWATCH" --verison 2>&1)"
+is "agentwatch: there is no command 'shell'; see: agentwatch help" 'nothing far-fetched is offered' "$("$AGENTWATCH" shell 2>&1)"
 like '^Usage: agentwatch policy check ' 'help takes a command of two words' "$("$AGENTWATCH" help policy check)"
 like 'policy show' 'help for a group lists it' "$("$AGENTWATCH" help policy)"
 is "agentwatch: there is no command 'lgo'; did you mean 'log'?" 'a slip is named with what was meant' "$("$AGENTWATCH" help lgo 2>&1)"

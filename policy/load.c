@@ -126,9 +126,22 @@ static const char *runner_of(const struct aw_loader *l, const struct loading *lo
 		return p->runner;
 	if (!l->sections)
 		return NULL;
-	return v->default_runner
-		       ? v->default_runner(p->mode, p->mode_set || loading->count == 0)
-		       : "exec";
+	return v->default_runner ? v->default_runner(p->mode, p->enforce_wanted)
+				 : "exec";
+}
+
+/*
+ * Enforce is somebody's wish, not a default: a file says so, or nobody whose word
+ * counts says anything.  A file that is not trusted changes nothing by being there.
+ */
+static void settle_wish(struct aw_loader *l, const struct loading *loading)
+{
+	bool trusted = false;
+	size_t i;
+
+	for (i = 0; i < loading->count; i++)
+		trusted |= loading->documents[i].source->trust != AW_UNTRUSTED;
+	l->policy.enforce_wanted = l->policy.mode_set || !trusted;
 }
 
 static void read_documents(struct aw_loader *l, const struct loading *loading)
@@ -151,6 +164,7 @@ static void read_documents(struct aw_loader *l, const struct loading *loading)
 			aw_base_take(l);
 	}
 	settle_mode(l, loading);
+	settle_wish(l, loading);
 }
 
 /* What follows from all files together. */

@@ -173,7 +173,8 @@ struct aw_origin; /* private to the loader */
 /* The resolved policy. All strings owned. */
 struct aw_policy {
 	enum aw_mode mode;
-	bool mode_set; /* some file named a mode */
+	bool mode_set;	     /* some file named a mode */
+	bool enforce_wanted; /* ... or no file is trusted: a wall is the default */
 	/* words as written, NULL where no file says anything */
 	char *runner;
 	char *engine;		 /* "auto", ... */

@@ -119,10 +119,9 @@ int aw_run_choose_wall(struct aw_run *run, struct aw_error *err);
 
 /*
  * The name of the runner that `run` would take here; named is that of the command line
- * or NULL, layers the number of policy files.
+ * or NULL.
  */
-const char *aw_wall_expected(
-	const struct aw_policy *policy, const char *named, size_t layers);
+const char *aw_wall_expected(const struct aw_policy *policy, const char *named);
 
 /*
  * The runner where nobody names one, for the loader; wanted: enforce is somebody's

@@ -97,12 +97,11 @@ const char *aw_wall_default(enum aw_mode mode, bool wanted)
 	return "exec";
 }
 
-const char *aw_wall_expected(
-	const struct aw_policy *policy, const char *named, size_t layers)
+const char *aw_wall_expected(const struct aw_policy *policy, const char *named)
 {
 	if (named || policy->runner)
 		return named ? named : policy->runner;
-	return aw_wall_default(policy->mode, policy->mode_set || layers == 0);
+	return aw_wall_default(policy->mode, policy->enforce_wanted);
 }
 
 static int choose(struct aw_run *run, struct aw_error *err)
@@ -112,8 +111,7 @@ static int choose(struct aw_run *run, struct aw_error *err)
 
 	if (name)
 		return use_named(run, name, err);
-	if (run->policy.mode == AW_ENFORCE &&
-		(run->policy.mode_set || run->layers.count == 0))
+	if (run->policy.mode == AW_ENFORCE && run->policy.enforce_wanted)
 		return use_best(run, err);
 	return use_exec(run);
 }

@@ -111,8 +111,7 @@ int aw_standing_hold(const struct aw_standing_wish *wish, struct aw_standing *st
 
 	if (find_engine(wish, standing, &notified, err) < 0)
 		return -1;
-	standing->runner = aw_wall_expected(
-		&standing->policy, wish->runner, standing->source_count);
+	standing->runner = aw_wall_expected(&standing->policy, wish->runner);
 	if (build_wall(standing, notified, err) < 0)
 		return -1;
 	return aw_hold(&standing->policy, &standing->plan, &standing->wall, notified,

@@ -155,9 +155,6 @@ int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
 
 	if (run->engine == AW_HYBRID && !facts.enforce && !facts.ask)
 		facts.work = AW_WORK_FAST;
-	else if (run->engine == AW_HYBRID && !facts.ask && run->wall.reads_held &&
-		 !aw_image_profiles_refuse_reads(policy->image))
-		facts.work = AW_WORK_READS;
 	return aw_shared_create(&facts, policy->image, policy->image_size, ret, err);
 }
 

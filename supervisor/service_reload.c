@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "policy/profile.h"
 #include "supervisor/net/traffic.h"
 #include "supervisor/say.h"
 #include "supervisor/service_parts.h"
@@ -70,16 +69,11 @@ int aw_service_reload(struct service *s, char *text, size_t size)
 						     : policy.ask_deadline);
 		aw_asker_look_again(s->watch.asker);
 	}
-	snprintf(text, size, "the policy was read again%s%s",
+	snprintf(text, size, "the policy was read again%s",
 		fresh->page->hides && !s->watch.hides
 			? "; its hide rules hold for opens only, since metadata was "
 			  "not "
 			  "watched from the start"
-			: "",
-		s->run->wall.reads_held && aw_image_profiles_refuse_reads(policy.image)
-			? "; what its profiles do not let be read hostile code can "
-			  "open through the gate page, since the filter stays: start "
-			  "a new session for that"
 			: "");
 	aw_service_say_policy(&s->watch, s->run, text);
 	return 0;

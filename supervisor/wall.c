@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "policy/profile.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
@@ -254,10 +253,6 @@ int aw_run_build_wall(struct aw_run *run, struct aw_error *err)
 	wish.layered = wish.enforce && aw_landlock_probe(&ignored) == 0;
 	if (aw_plan_make(&wish, &run->plan, err) < 0)
 		return -1;
-	/* a filter does not know profiles: what one of them refuses must be asked for
-	 */
-	run->wall.reads_held = run->plan.reads_held &&
-			       !aw_image_profiles_refuse_reads(run->policy.image);
 	if (run->wall.runner->build(&wish, &run->plan, &run->wall, err) < 0)
 		return -1;
 	return write_plan(run, err);

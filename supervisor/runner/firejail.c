@@ -71,15 +71,12 @@ static bool can_say(const char *path)
 struct profile {
 	FILE *out;
 	const struct aw_plan *plan;
-	bool held; /* the reads that the plan holds are held here too */
 };
 
 static void say(struct profile *p, const char *what, const char *path)
 {
 	if (can_say(path))
 		fprintf(p->out, "%s %s\n", what, path);
-	else
-		p->held = false;
 }
 
 static const struct aw_plan_entry *root_of(const struct aw_plan *plan)
@@ -120,7 +117,6 @@ static void say_entry(struct profile *p, const struct aw_plan_entry *entry)
 
 	if (is_system(entry->path) || strcmp(entry->path, "/") == 0)
 		return;
-	p->held = p->held && !entry->partial;
 	if (entry->access == AW_PLAN_NOTHING) {
 		if (entry->exists && strcmp(entry->why, "home") != 0)
 			say(p, "blacklist", entry->path);
@@ -272,9 +268,9 @@ static void write_profile(struct profile *p)
 }
 
 /* The profile as text; NULL when out of memory. */
-static char *profile_text(const struct aw_plan *plan, bool *ret_held)
+static char *profile_text(const struct aw_plan *plan)
 {
-	struct profile p = {.plan = plan, .held = true};
+	struct profile p = {.plan = plan};
 	char *text = NULL;
 	size_t size = 0;
 
@@ -286,7 +282,6 @@ static char *profile_text(const struct aw_plan *plan, bool *ret_held)
 		free(text);
 		return NULL;
 	}
-	*ret_held = p.held;
 	return text;
 }
 
@@ -317,9 +312,8 @@ static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 {
 	AW_FREE char *program = aw_runner_program("firejail"), *option = NULL;
 	struct aw_arguments args = {.count = 0};
-	bool held = false;
 
-	ret->profile = profile_text(plan, &held);
+	ret->profile = profile_text(plan);
 	if (!ret->profile)
 		return aw_fail(err, ENOMEM, "building the wall: out of memory");
 	if (save_profile(wish, ret->profile, &option, err) < 0)
@@ -333,7 +327,6 @@ static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 	ret->prefix = args.items;
 	ret->own_mounts = ret->own_pids = true;
 	ret->own_network = is_apart(plan);
-	ret->reads_held = ret->reads_held && held;
 	return 0;
 }
 

@@ -159,14 +159,6 @@ static bool is_news(const struct aw_place *place, const struct aw_plan_entry *pa
 	return access != parent->access;
 }
 
-static void note_reads(struct aw_plan *plan, const struct aw_place *place,
-	const struct aw_grade *grade, enum aw_plan_access access, bool there)
-{
-	if (access != AW_PLAN_NOTHING && grade->reads_denied && there &&
-		!(place->forced && !place->source))
-		plan->reads_held = false;
-}
-
 /* Make the place's entry, if it needs one. */
 static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 {
@@ -197,7 +189,6 @@ static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 	access = allowed_at(maker, place, parent, &grade);
 	if (place->raised && access == AW_PLAN_READ)
 		access = AW_PLAN_WRITE;
-	note_reads(plan, place, &grade, access, there);
 	if (!is_news(place, parent, access) ||
 		(!there && !(access == AW_PLAN_NOTHING && parent && parent->partial)))
 		return;
@@ -308,7 +299,7 @@ static void make(struct aw_plan_maker *maker)
 int aw_plan_make(
 	const struct aw_plan_wish *wish, struct aw_plan *ret, struct aw_error *err)
 {
-	struct aw_plan plan = {.reads_held = true};
+	struct aw_plan plan = {.count = 0};
 	struct aw_plan_maker maker = {
 		.wish = wish, .image = wish->policy->image, .plan = &plan};
 

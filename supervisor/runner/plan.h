@@ -66,8 +66,7 @@ struct aw_plan {
 	uint16_t *connect_ports, *listen_ports; /* owned */
 	size_t connect_count, listen_count;
 	bool all_connect_ports, all_listen_ports;
-	bool reads_held; /* every read that is denied or hidden is out of reach */
-	char *instance;	 /* owned; the instance root on the host, or NULL */
+	char *instance; /* owned; the instance root on the host, or NULL */
 };
 
 /* What a plan is made from, besides the policy; strings borrowed. */
@@ -102,7 +101,7 @@ int aw_plan_make(
 /* What the plan lets be done with a path; the deepest entry counts. */
 enum aw_plan_access aw_plan_reach(const struct aw_plan *plan, const char *path);
 
-/* For plan.txt: a line an entry, then network, ports and whether reads are held. */
+/* For plan.txt: a line an entry, then network, ports and who holds reads. */
 void aw_plan_print(const struct aw_plan *plan, FILE *out);
 
 /* Free the contents, not the struct itself. */

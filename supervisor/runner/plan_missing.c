@@ -154,9 +154,8 @@ static void close_above(struct aw_plan_maker *maker, const char *path)
 	if (folder.access != AW_PLAN_NOTHING || next.access == AW_PLAN_WRITE ||
 		whole.access == AW_PLAN_WRITE || place->raised || is_special(path) ||
 		!list(maker, above))
-		maker->plan->reads_held = false;
-	else
-		place_at(maker, above)->partial = true;
+		return;
+	place_at(maker, above)->partial = true;
 }
 
 void aw_plan_look_for_missing(struct aw_plan_maker *maker)

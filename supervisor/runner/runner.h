@@ -21,8 +21,7 @@ struct aw_wall {
 	int *fds;      /* owned: descriptors that prefix names by number, inherited */
 	size_t fd_count;
 	bool own_mounts, own_pids, own_network; /* namespaces that it makes */
-	bool reads_held; /* as in the plan, as far as this wall does it */
-	bool landlock;	 /* agentwatch-enter applies the plan as a Landlock ruleset */
+	bool landlock; /* agentwatch-enter applies the plan as a Landlock ruleset */
 };
 
 struct aw_runner {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# test_gate.sh - reading in enforce: in the program's own memory where the wall holds all denials.
+# test_gate.sh - reading in enforce: every open is judged by the supervisor.
 #
 # Who reported an open tells which way it went: "shim" through the gate, "kernel" by the supervisor.
 . "$(dirname "$0")/../tap.sh"
@@ -34,9 +34,9 @@ for runner in bwrap landlock; do
 		continue
 	fi
 	is text "$runner: a file is read" "$(enforce "$tmp/held.yaml" -- cat "$ground/file")"
-	is shim '... in the program' "$(sources "$ground/file")"
+	is kernel '... by the supervisor' "$(sources "$ground/file")"
 	is text "$runner: one by a relative name" "$(enforce "$tmp/held.yaml" -- cat file)"
-	is shim '... in the program' "$(sources "$ground/file")"
+	is kernel '... by the supervisor' "$(sources "$ground/file")"
 	is text "$runner: one behind a symbolic link" "$(enforce "$tmp/held.yaml" -- cat link)"
 	is 'kernel 1' '... is logged once, by where the link leads' "$(sources "$ground/file") $(lines "$ground/file")"
 	is 0 '... and not by its own name' "$(lines "$ground/link")"
@@ -60,10 +60,10 @@ for runner in bwrap landlock; do
 	enforce "$tmp/held.yaml" -- bash -c ': <box/file; : <box/other; : <box/file
 		ln -sfT other box/file; : <box/file; : <box/file
 		mv box old; ln -s "$0" box; : <box/file; : <box/file; : <old/other' "$tmp/away"
-	is 'shim shim' "$runner: a file of a known folder" "$(reads "$ground/box/file")"
-	is 'kernel kernel shim' '... and one that a link of that folder leads to' "$(reads "$ground/box/other")"
+	is 'kernel kernel' "$runner: a file of a known folder" "$(reads "$ground/box/file")"
+	is 'kernel kernel kernel' '... and one that a link of that folder leads to' "$(reads "$ground/box/other")"
 	is 'kernel kernel' '... a link in place of the folder' "$(reads "$tmp/away/file")"
-	is shim '... the folder under its new name' "$(reads "$ground/old/other")"
+	is kernel '... the folder under its new name' "$(reads "$ground/old/other")"
 	rm -r "$ground/old" "$ground/box"
 	is text "$runner: with a pattern that no wall can hold" "$(enforce "$tmp/open.yaml" -- cat file)"
 	is kernel '... reads are made by the supervisor' "$(sources "$ground/file")"

@@ -87,7 +87,7 @@ bool aw_image_next_keyed(const struct aw_image *image, uint32_t *at,
  * Would moving the folder `from` to `to` take something along that a rule (deny, hide,
  * deny_write, ask) is about, to where that rule does not reach?  True, with the rule
  * and AW_DENY, or AW_ASK where only a question would be left out.  Time grows with the
- * number of rules: for renames of folders alone.
+ * number of rules: for symbolic links and renames of folders alone.
  */
 bool aw_image_carries(const struct aw_image *image, uint32_t profiles, const char *from,
 	size_t from_len, const char *to, size_t to_len, struct aw_decision *ret);

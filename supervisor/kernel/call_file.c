@@ -13,6 +13,7 @@
 #include "policy/decide.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/git.h"
+#include "supervisor/kernel/guard.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 
@@ -142,12 +143,39 @@ static bool is_directory(const char *path)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* guard.h: what enforce would refuse. */
+static bool gets_round(struct aw_notified *call, struct aw_decision *ret)
+{
+	const struct aw_image *image = atomic_load(&call->watch->image);
+	const struct aw_event *event = &call->event;
+	struct aw_guard_thing thing = {0};
+	char path[AW_CALL_PATH + 32];
+	AW_CLOSE int fd = -1;
+	struct stat st;
+
+	if (call->row->effect == AW_FX_SYMLINK)
+		return event->path.len && event->raw2.len &&
+		       aw_guard_link(
+			       image, &call->target, &event->path, call->raw2, ret);
+	if ((call->row->effect != AW_FX_RENAME && call->row->effect != AW_FX_LINK) ||
+		!event->path.len || !event->path2.len)
+		return false;
+	aw_git_path(&call->target.who, event->path.bytes, event->path.len, path,
+		sizeof(path));
+	fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return false;
+	thing = (struct aw_guard_thing){st.st_mode, fd};
+	return aw_guard_entry(image, &call->target, &thing, &event->path, &event->path2,
+		call->row->effect == AW_FX_RENAME, ret);
+}
+
 static void decide_file(struct aw_notified *call, enum aw_action action)
 {
 	const struct aw_event *event = &call->event;
 	const struct aw_ends ends = {event->path.bytes, event->path.len,
 		event->path2.bytes, event->path2.len};
-	struct aw_decision decision;
+	struct aw_decision decision, round;
 
 	aw_decide_files(atomic_load(&call->watch->image),
 		call->target.who.role.profiles, (enum aw_effect)call->row->effect,
@@ -155,6 +183,8 @@ static void decide_file(struct aw_notified *call, enum aw_action action)
 	if (call->row->effect == AW_FX_META && decision.verdict != AW_HIDE)
 		call->silent = true;
 	call->why.text[0] = '\0';
+	if (decision.verdict == AW_ALLOW && gets_round(call, &round))
+		decision = round;
 	if (call->row->effect == AW_FX_RENAME && decision.verdict == AW_ALLOW &&
 		aw_git_would_refuse(atomic_load(&call->watch->image), &call->target.who,
 			&event->path, &event->path2, &call->why))

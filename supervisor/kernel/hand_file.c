@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "supervisor/kernel/git.h"
+#include "supervisor/kernel/guard.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 
@@ -114,28 +115,20 @@ static void in_folder(struct aw_notified *call)
 	aw_place_release(&place);
 }
 
-/*
- * Would something leave the reach of a rule, with the folder above it, or come into it,
- * where it could not have been made?  True: refused, or a human is asked.
- */
-static bool carries_rules(struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to)
+/* True: a rule would be got round by what gets a name (guard.h); answered, or asked. */
+static bool gets_round(struct aw_notified *call, const struct aw_place *from,
+	const struct aw_place *to, bool moves)
 {
-	const struct aw_image *image = atomic_load(&call->watch->image);
-	uint32_t profiles = call->target.who.role.profiles;
-	struct aw_decision out = {AW_ALLOW, AW_NO_RULE}, in = out;
+	const struct aw_guard_thing thing = {
+		from->object < 0 ? 0 : from->st.st_mode, from->object};
+	const struct aw_text old = {from->name, from->len}, new = {to->name, to->len};
+	struct aw_decision decision;
 
-	if (from->object < 0 || !S_ISDIR(from->st.st_mode))
+	aw_persona_drop(); /* links are looked at with our own rights */
+	if (!aw_guard_entry(atomic_load(&call->watch->image), &call->target, &thing,
+		    &old, &new, moves, &decision))
 		return false;
-	aw_image_carries(
-		image, profiles, from->name, from->len, to->name, to->len, &out);
-	aw_image_carries(
-		image, profiles, to->name, to->len, from->name, from->len, &in);
-	if (in.verdict > out.verdict)
-		out = in;
-	if (out.verdict == AW_ALLOW)
-		return false;
-	aw_call_decide(call, &out);
+	aw_call_decide(call, &decision);
 	return call->reply != AW_REPLY_CONTINUE;
 }
 
@@ -160,8 +153,8 @@ static void rename_it(struct aw_notified *call, const struct aw_place *from,
 {
 	unsigned flags = call->sys == AW_SYS_renameat2 ? (unsigned)call->args[4] : 0;
 
-	if (carries_rules(call, from, to) ||
-		(flags & RENAME_EXCHANGE && carries_rules(call, to, from)) ||
+	if (gets_round(call, from, to, true) ||
+		(flags & RENAME_EXCHANGE && gets_round(call, to, from, true)) ||
 		!aw_git_enter_rename(call, from, to, flags) || !take(call))
 		return;
 	call->moves = from->object >= 0 && S_ISDIR(from->st.st_mode);
@@ -177,8 +170,8 @@ static void link_it(struct aw_notified *call, const struct aw_place *from,
 		aw_hand_answer(call, from->object < 0 ? -ENOENT : -ENOTDIR);
 		return;
 	}
-	if (!aw_git_enter(call, from, false) || !aw_git_enter(call, to, false) ||
-		!take(call))
+	if (gets_round(call, from, to, false) || !aw_git_enter(call, from, false) ||
+		!aw_git_enter(call, to, false) || !take(call))
 		return;
 	/* the very file that was judged; the name of a descriptor is a link to follow
 	 */
@@ -243,7 +236,21 @@ static void from_to(struct aw_notified *call)
 	aw_place_release(&from);
 }
 
-/* What a link says is not a place yet: judged when it is followed. */
+/* The same for a symbolic link that is made. */
+static bool links_round(struct aw_notified *call, const struct aw_place *place)
+{
+	const struct aw_text name = {place->name, place->len};
+	struct aw_decision decision;
+
+	aw_persona_drop();
+	if (!aw_guard_link(atomic_load(&call->watch->image), &call->target, &name,
+		    call->raw2, &decision))
+		return false;
+	aw_call_decide(call, &decision);
+	return call->reply != AW_REPLY_CONTINUE;
+}
+
+/* What a link says is judged when it is followed, but where a rule would be left. */
 static void symlink_it(struct aw_notified *call)
 {
 	struct aw_place place;
@@ -254,7 +261,8 @@ static void symlink_it(struct aw_notified *call)
 	call->event.raw2 = (struct aw_text){call->raw2, strlen(call->raw2)};
 	call->leads = true;
 	if (!aw_hand_is_taken(call, &place) && aw_hand_may(call, &place, NULL) &&
-		aw_git_enter(call, &place, false) && take(call))
+		!links_round(call, &place) && aw_git_enter(call, &place, false) &&
+		take(call))
 		done(call, symlinkat(call->raw2, place.parent, place.last));
 	aw_git_leave(call);
 	aw_place_release(&place);

@@ -9,6 +9,18 @@ static bool is_in_place(enum aw_effect effect)
 	       effect == AW_FX_SYMLINK;
 }
 
+void aw_decide_pin(const struct aw_image *image, uint32_t profiles, const char *path,
+	size_t len, struct aw_decision *ret)
+{
+	struct aw_decision reading;
+
+	aw_image_decide_path_in(image, profiles, AW_METADATA, path, len, ret);
+	aw_image_decide_path_in(image, profiles, AW_READ, path, len, &reading);
+	if (reading.rule != AW_NO_RULE && reading.verdict != AW_ASK &&
+		reading.verdict > ret->verdict)
+		*ret = reading;
+}
+
 void aw_decide_files(const struct aw_image *image, uint32_t profiles,
 	enum aw_effect effect, enum aw_action action, const struct aw_ends *ends,
 	struct aw_decision *ret)
@@ -19,6 +31,10 @@ void aw_decide_files(const struct aw_image *image, uint32_t profiles,
 							: aw_image_decide_path_in;
 	struct aw_decision second;
 
+	if (effect == AW_FX_OPEN && action == AW_METADATA) {
+		aw_decide_pin(image, profiles, ends->path, ends->path_len, ret);
+		return;
+	}
 	decide(image, profiles, effect == AW_FX_LINK ? AW_WRITE : action, ends->path,
 		ends->path_len, ret);
 	if (!ends->path2_len)

@@ -28,4 +28,12 @@ void aw_decide_files(const struct aw_image *image, uint32_t profiles,
 	enum aw_effect effect, enum aw_action action, const struct aw_ends *ends,
 	struct aw_decision *ret);
 
+/*
+ * The verdict for open(2) with O_PATH.  It opens nothing, and so it is looking at
+ * metadata; but what a rule denies to be read is not pinned either: its name may become
+ * another one that no rule knows while the descriptor stays.
+ */
+void aw_decide_pin(const struct aw_image *image, uint32_t profiles, const char *path,
+	size_t len, struct aw_decision *ret);
+
 #endif

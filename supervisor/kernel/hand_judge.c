@@ -118,21 +118,60 @@ static bool has_it_already(const struct aw_place *place, enum aw_action action)
 	return needed && place->own & needed && has_no_name(place);
 }
 
-void aw_hand_judge(struct aw_notified *call, enum aw_action action,
-	const struct aw_place *place, struct aw_decision *ret)
+/*
+ * The kernel adds this to the name of what is not there any more by it: removed, or
+ * replaced by another file.  Rules are about the name that it had.  *ret_len is the
+ * length of that; false: it is no such name, or the file is really called so.
+ */
+static bool had_name(const struct aw_place *place, size_t *ret_len)
+{
+	static const char gone[] = " (deleted)";
+	size_t n = sizeof(gone) - 1;
+	struct stat st;
+
+	/* found by name in a folder, not by a descriptor */
+	if (place->parent >= 0 && place->last[0] && place->last[0] != '/' &&
+		strcmp(place->last, ".") != 0 && strcmp(place->last, "..") != 0)
+		return false;
+	if (place->len <= n || memcmp(place->name + place->len - n, gone, n) != 0 ||
+		has_no_name(place))
+		return false;
+	*ret_len = place->len - n;
+	return lstat(place->name, &st) < 0 || st.st_dev != place->st.st_dev ||
+	       st.st_ino != place->st.st_ino;
+}
+
+/* What the rules say of a name. */
+static void judge_name(struct aw_notified *call, enum aw_action action,
+	const char *name, size_t len, struct aw_decision *ret)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
 	uint32_t profiles = call->target.who.role.profiles;
+
+	if (action == AW_METADATA && call->row->effect == AW_FX_OPEN)
+		aw_decide_pin(image, profiles, name, len, ret);
+	else
+		aw_image_decide_path_in(image, profiles, action, name, len, ret);
+}
+
+void aw_hand_judge(struct aw_notified *call, enum aw_action action,
+	const struct aw_place *place, struct aw_decision *ret)
+{
 	char self[AW_PLACE_PATH + 32];
 	struct aw_decision own;
 	size_t n;
 
-	aw_image_decide_path_in(image, profiles, action, place->name, place->len, ret);
+	judge_name(call, action, place->name, place->len, ret);
+	if (had_name(place, &n)) {
+		judge_name(call, action, place->name, n, &own);
+		if (own.verdict > ret->verdict)
+			*ret = own;
+	}
 	n = as_self(call, place, self, sizeof(self));
 	if (ret->rule == AW_NO_RULE && has_it_already(place, action))
 		ret->verdict = AW_ALLOW;
 	if (n) {
-		aw_image_decide_path_in(image, profiles, action, self, n, &own);
+		judge_name(call, action, self, n, &own);
 		if (ret->rule == AW_NO_RULE || own.verdict > ret->verdict)
 			*ret = own;
 	}

@@ -12,7 +12,7 @@ filesystem:
   default: read-only
   write: ["$WORKSPACE"]
   deny_write: ["$WORKSPACE/patterned/**/secret.env"]
-  deny: ["**/pattern.env", "$WORKSPACE/held/key", "$WORKSPACE/held/sub"]
+  deny: ["**/pattern.env", "$WORKSPACE/held/key", "$WORKSPACE/held/note"]
 END
 runners=()
 for runner in exec landlock bwrap; do
@@ -26,10 +26,9 @@ done
 stage()
 {
 	rm -rf "$tmp/w"
-	mkdir -p "$tmp/w/home" "$tmp/w/patterned" "$tmp/w/held/sub"
+	mkdir -p "$tmp/w/home" "$tmp/w/patterned" "$tmp/w/held"
 	echo SECRET >"$tmp/w/held/key"
 	echo SECRET >"$tmp/w/held/pattern.env"
-	echo SECRET >"$tmp/w/held/sub/key"
 	echo plain >"$tmp/w/held/open"
 	echo 'odd name' >"$tmp/w/held/note (deleted)"
 	echo plain >"$tmp/w/held/note"
@@ -43,6 +42,40 @@ for runner in "${runners[@]}"; do
 done
 stage
 relay 'engine kernel: ' < <(enforced --engine kernel --runner exec -- python3 "$root/tests/e2e/guarded.py")
+
+# A file that was opened by O_PATH stays denied when somebody outside puts another one in its place.
+# replaced FILE COMMAND...: while the command waits.
+replaced()
+{
+	rm -f go came
+	(
+		wait_for 20 test -e came
+		echo other >"$1.new"
+		mv "$1.new" "$1"
+		: >go
+	) &
+	"${@:2}"
+	wait
+}
+pinned=(python3 "$root/tests/e2e/pinned.py")
+for runner in "${runners[@]}"; do
+	for name in held/key held/pattern.env; do
+		stage
+		is 'pinned: Permission denied' "$runner: $name is not to be had by O_PATH" \
+			"$(replaced $name enforced --runner "$runner" -- "${pinned[@]}" $name)"
+		stage
+		is 'read: Permission denied' "$runner: a descriptor of $name from before opens nothing" \
+			"$(replaced $name "${pinned[@]}" --with $name "$AGENTWATCH" run --quiet --mode enforce \
+				--policy "$tmp/policy.yaml" --log none --runner "$runner" -- "${pinned[@]}" 9)"
+	done
+	stage
+	is 'plain of open (deleted)' "$runner: what may be read is read after it was replaced" \
+		"$(replaced held/open enforced --runner "$runner" -- "${pinned[@]}" held/open)"
+	is 'odd name' "$runner: a name may end so" "$(enforced --runner "$runner" -- cat 'held/note (deleted)')"
+	is 'odd name' "$runner: by a descriptor too" "$(enforced --runner "$runner" -- sh -c 'cat /dev/fd/3 3<"held/note (deleted)"')"
+done
+stage
+enforced --engine kernel --runner exec -- python3 "$root/tests/e2e/guarded.py" >/dev/null
 ok 'the log names the rule' jq -es 'any(.[]; .verdict == "deny" and .enforced and (.path | endswith("/.claude")) and
 	(.rule.text | contains(".claude/settings.json")))' "$log"
 

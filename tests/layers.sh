@@ -47,4 +47,11 @@ if [ -n "$found" ]; then
 	echo "  ^ calls of a process are judged by aw_image_decide_..._in()"
 	broken=1
 fi
+# a target can change a socket at any time: connecting.h
+found=$(grep -nE '(^|[^_[:alnum:]])connect\(' supervisor/kernel/*.c | grep -vE '^supervisor/kernel/connecting\.c:|connect\(c->outside,|/\*|^[^:]*:[0-9]+: \*')
+if [ -n "$found" ]; then
+	printf '%s\n' "$found"
+	echo "  ^ a target's socket is connected by aw_connecting_to()"
+	broken=1
+fi
 exit $broken

@@ -26,6 +26,14 @@ docs/PERFORMANCE.md: ## measure everything and write the page of performance ane
 	@/usr/bin/python3 -B tests/bench/plot.py $(or $(FIGURES),$(BUILD)/bench.json) docs
 	/usr/bin/python3 -B tests/bench/page.py $(or $(FIGURES),$(BUILD)/bench.json) docs $$(ls $(BUILD)/bench-micro.json 2>/dev/null) >$@.new && mv $@.new $@
 
+# --- attempts to get round a denial, for longer than CI ---
+
+.PHONY: escapes-long
+ESCAPES_LONG := tests/e2e/test_sockets.sh
+escapes-long: all ## races that have to be tried often, some minutes each
+	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_SOCKETS_PAIR=25 AW_SOCKETS_FOCUS=5000 \
+		tests/run.sh -t 3600 $(ESCAPES_LONG)
+
 # --- soak, faults, models ---
 
 .PHONY: soak soak-threads soak-sanitized model faults docs/FAULTS.md

@@ -88,6 +88,7 @@ struct aw_waiting {
 	long (*work)(struct aw_waiting *waiting);
 	void *data; /* owned; NULL without */
 	void (*drop)(void *data);
+	int route; /* enum aw_route, of the address */
 	size_t address_len;
 	unsigned char address[128];
 };

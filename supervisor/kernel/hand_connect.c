@@ -9,16 +9,18 @@
 
 #include "policy/private.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/connecting.h"
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/hand_relay.h"
 #include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
 
-static long connect_to(int fd, const struct aw_hand_address *address)
+static int connect_to(
+	struct aw_notified *call, int fd, const struct aw_hand_address *address)
 {
-	return connect(
-		fd, (const struct sockaddr *)&address->any, (socklen_t)address->len);
+	return aw_connecting_to(
+		call->watch, fd, address->route, &address->any, address->len);
 }
 
 /* Nobody has the name inside: it was meant to be outside. */
@@ -28,8 +30,7 @@ static int connect_outside(struct aw_swap *swap, const void *address, size_t len
 
 	if (err || swap->fd < 0)
 		return err ? err : ECONNREFUSED;
-	if (connect(swap->fd, address, (socklen_t)len) < 0)
-		err = errno;
+	err = aw_connecting_to(swap->watch, swap->fd, AW_ROUTE_OUTSIDE, address, len);
 	if (!err)
 		err = aw_outside_put(swap);
 	close(aw_take_fd(&swap->fd));
@@ -39,15 +40,13 @@ static int connect_outside(struct aw_swap *swap, const void *address, size_t len
 static long connect_waiting(struct aw_waiting *waiting)
 {
 	struct aw_swap *swap = waiting->data;
-	int err;
+	int err = aw_connecting_to(waiting->watch, waiting->fd, waiting->route,
+		waiting->address, waiting->address_len);
 
-	if (connect(waiting->fd, (const struct sockaddr *)waiting->address,
-		    (socklen_t)waiting->address_len) == 0)
-		return 0;
-	if (!swap || errno != ECONNREFUSED)
-		return -1;
-	swap->old = waiting->fd;
-	err = connect_outside(swap, waiting->address, waiting->address_len);
+	if (swap && err == ECONNREFUSED) {
+		swap->old = waiting->fd;
+		err = connect_outside(swap, waiting->address, waiting->address_len);
+	}
 	errno = err;
 	return err ? -1 : 0;
 }
@@ -55,12 +54,11 @@ static long connect_waiting(struct aw_waiting *waiting)
 /* What connect_promptly() has begun: one call for who waits. */
 static long connect_begun(struct aw_waiting *waiting)
 {
-	long result = connect(waiting->fd, (const struct sockaddr *)waiting->address,
-		(socklen_t)waiting->address_len);
+	int err = aw_connecting_to(waiting->watch, waiting->fd, waiting->route,
+		waiting->address, waiting->address_len);
 
-	if (result < 0 && errno == EALREADY)
-		errno = EINPROGRESS; /* its timeout has come */
-	return result;
+	errno = err == EALREADY ? EINPROGRESS : err; /* its timeout has come */
+	return err ? -1 : 0;
 }
 
 /* Answers come at once, unless a queue is full: on this machine's loopback, by file. */
@@ -92,7 +90,7 @@ static bool connect_promptly(struct aw_notified *call, int fd,
 	err = aw_persona_take(call->watch, &call->target);
 	if (!err) {
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &least, sizeof(least));
-		err = connect_to(fd, address) < 0 ? errno : 0;
+		err = connect_to(call, fd, address);
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, len);
 		aw_persona_drop();
 	}
@@ -115,6 +113,7 @@ static void connect_patiently(
 		.id = call->id,
 		.target = call->target,
 		.address_len = address->len,
+		.route = address->route,
 		.work = connect_waiting};
 	int err = aw_outside_change(call, fd, address->route);
 
@@ -154,8 +153,8 @@ static void connect_at_once(
 		aw_name_route_note(call, swap.fd >= 0 ? swap.fd : fd, address);
 		aw_relay_note(call, swap.fd >= 0 ? swap.fd : fd, address);
 	}
-	if (!err && connect_to(swap.fd >= 0 ? swap.fd : fd, address) < 0)
-		err = errno;
+	if (!err)
+		err = connect_to(call, swap.fd >= 0 ? swap.fd : fd, address);
 	if (err == ECONNREFUSED && address->route == AW_ROUTE_EITHER)
 		err = connect_outside(&swap, &address->any, address->len);
 	aw_persona_drop();

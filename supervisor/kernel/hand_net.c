@@ -15,6 +15,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/bound.h"
+#include "supervisor/kernel/connecting.h"
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/hand_net.h"
@@ -179,9 +180,11 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 	aw_image_decide_address_in(image, profiles, event->action, &to, &decision);
 	address->route = aw_route_of_name(call, &to, &decision);
 	if (decision.verdict != AW_ALLOW && decision.rule == AW_NO_RULE &&
-		is_own_server(address, &to)) /* unless a profile is against it */
+		is_own_server(address, &to)) { /* unless a profile is against it */
 		aw_image_decide_address_in(image, profiles | AW_PROFILES_ALONE,
 			event->action, &to, &decision);
+		address->route = aw_route_of_own_name(call, &to);
+	}
 	if (aw_name_route_is_cache(call, &to, &decision)) {
 		aw_hand_answer(call, -ENOENT);
 		call->silent = true;
@@ -260,13 +263,8 @@ static int bind_file(struct aw_notified *call, int fd, struct aw_hand_address *a
 static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *address)
 {
 	const struct sockaddr_un *un = &address->any.un;
-	int result = 0;
+	int result = -aw_outside_turn_inside(call, fd, address->route);
 
-	if (!aw_outside_has_port(*fd))
-		result = -aw_outside_change(call, fd, address->route);
-	/* its port may be gone by now, since a connect has failed in another thread */
-	if (!result && !aw_outside_is_inside(call, *fd))
-		result = -EINVAL;
 	if (!result)
 		result = -aw_persona_take(call->watch, &call->target);
 	if (result) {
@@ -293,6 +291,17 @@ static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *a
 	aw_hand_answer(call, result);
 }
 
+static void connect_it(
+	struct aw_notified *call, int *fd, struct aw_hand_address *address)
+{
+	/* without a family it is disconnected, wherever it is */
+	if (address->any.family && aw_connecting_in_use(call, fd))
+		return;
+	if (aw_relay_may_begin(call, *fd, address) &&
+		!aw_relay_connect(call, fd, address))
+		aw_hand_connect(call, fd, address);
+}
+
 static void to_address(struct aw_notified *call)
 {
 	AW_CLOSE int fd = aw_hand_socket(call, (int)call->args[0]);
@@ -310,9 +319,8 @@ static void to_address(struct aw_notified *call)
 	if (aw_hand_may_address(call, &address)) {
 		if (call->row->effect == AW_FX_BIND)
 			bind_it(call, &fd, &address);
-		else if (aw_relay_may_begin(call, fd, &address) &&
-			 !aw_relay_connect(call, &fd, &address))
-			aw_hand_connect(call, &fd, &address);
+		else
+			connect_it(call, &fd, &address);
 	}
 	aw_place_release(&address.place);
 }

@@ -63,13 +63,11 @@ static bool is_same(const struct aw_hand_address *a, const struct aw_hand_addres
 	return a->len == b->len && memcmp(&a->any, &b->any, a->len) == 0;
 }
 
-/* Nobody outside is listened to by what a wall shuts in: aw_outside_is_inside(). */
+/* Nobody outside is listened to by what a wall shuts in. */
 static int listen_as(struct aw_notified *call, int *fd_at, enum aw_route route)
 {
-	int err = aw_outside_change(call, fd_at, route), fd = *fd_at;
+	int err = aw_outside_turn_inside(call, fd_at, route), fd = *fd_at;
 
-	if (!err && !aw_outside_is_inside(call, fd))
-		err = EINVAL; /* as the kernel says of one that is connected */
 	if (!err)
 		err = aw_persona_take(call->watch, &call->target);
 	if (err)

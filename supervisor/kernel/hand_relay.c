@@ -106,8 +106,6 @@ bool aw_relay_may_begin(
 	if (!aw_relay_is_outside(call, address))
 		return true;
 	tcp = address->protocol == IPPROTO_TCP && is_stream(fd);
-	if (tcp && !is_fresh_tcp(fd))
-		return true; /* the kernel's to answer: it is connected, or about to */
 	rules = atomic_load(&traffic->rules);
 	aw_address_of(&address->any, &to);
 	if (!tcp && !may_go_past(call, rules, &to))
@@ -311,7 +309,7 @@ bool aw_relay_connect(
 	struct crossing *c;
 	int err;
 
-	if (!aw_relay_wants(call, address) || !is_fresh_tcp(*fd))
+	if (!aw_relay_wants(call, address))
 		return false;
 	c = crossing_create(call, address);
 	err = c ? make_outside(call->watch->inner, *fd, address->domain, c) : ENOMEM;

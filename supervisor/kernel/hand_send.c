@@ -31,9 +31,10 @@ enum {
 /* Whether an address in a message means anything. */
 enum kind {
 	ADDRESSED,
-	STREAM,	 /* goes where it is connected to: none */
-	PACKETS, /* the same, a message at a time */
-	NETLINK, /* speaks to the kernel; the address is a port id */
+	STREAM,	     /* goes where it is connected to: none */
+	UNIX_STREAM, /* the same, and none may be given */
+	PACKETS,     /* the same, a message at a time */
+	NETLINK,     /* speaks to the kernel; the address is a port id */
 };
 
 /* One message, all of it ours. */
@@ -46,6 +47,19 @@ struct message {
 	size_t sent;
 	enum kind kind;
 };
+
+static bool is_stream(enum kind kind)
+{
+	return kind == STREAM || kind == UNIX_STREAM;
+}
+
+static bool is_connected(int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(peer);
+
+	return getpeername(fd, (struct sockaddr *)&peer, &len) == 0;
+}
 
 static void release(struct message *m)
 {
@@ -136,7 +150,7 @@ static enum kind kind_of(int fd, uint64_t flags)
 	if (domain == AF_NETLINK)
 		return NETLINK;
 	if (domain == AF_UNIX && type == SOCK_STREAM)
-		return STREAM;
+		return UNIX_STREAM;
 	return (domain == AF_INET || domain == AF_INET6) && type == SOCK_STREAM &&
 			       protocol == IPPROTO_TCP
 		       ? STREAM
@@ -162,7 +176,7 @@ static long send_ours(int fd, struct message *m, int flags)
 			m->sent += (size_t)n;
 			m->control.len = 0; /* went with the first part */
 		}
-	} while (n > 0 && m->kind == STREAM && m->sent < m->len);
+	} while (n > 0 && is_stream(m->kind) && m->sent < m->len);
 	return n < 0 && !m->sent ? n : (long)m->sent;
 }
 
@@ -170,7 +184,7 @@ static long send_ours(int fd, struct message *m, int flags)
 static void signal_broken_pipe(
 	const struct aw_target *target, const struct message *m, uint64_t flags)
 {
-	if (m->kind == STREAM && !(flags & MSG_NOSIGNAL))
+	if (is_stream(m->kind) && !(flags & MSG_NOSIGNAL))
 		syscall(SYS_tgkill, target->who.pid, target->tid, SIGPIPE);
 }
 
@@ -221,7 +235,12 @@ static bool find_address(
 	struct aw_notified *call, int fd, struct message *m, int *ret_errno)
 {
 	*ret_errno = 0;
-	if (m->kind == STREAM || m->kind == PACKETS)
+	if (m->kind == UNIX_STREAM && m->name && m->name_len) {
+		call->silent = true;
+		*ret_errno = is_connected(fd) ? EISCONN : EOPNOTSUPP;
+		return false;
+	}
+	if (is_stream(m->kind) || m->kind == PACKETS)
 		m->name = 0;
 	call->silent = !m->name || m->kind == NETLINK;
 	if (!m->name)
@@ -281,7 +300,7 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	if (err == ECONNREFUSED && m->name && m->address.route == AW_ROUTE_EITHER &&
 		!aw_outside_change(call, fd, AW_ROUTE_OUTSIDE))
 		err = send_now(call, *fd, m, flags, &result);
-	if ((err == EAGAIN || (m->kind == STREAM && !err && m->sent < m->len)) &&
+	if ((err == EAGAIN || (is_stream(m->kind) && !err && m->sent < m->len)) &&
 		alone && wait_for_room(call, fd, m, flags))
 		return 0;
 	if (err == EPIPE)

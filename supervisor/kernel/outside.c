@@ -35,22 +35,29 @@ static int number_of(int fd, int level, int option)
 	return getsockopt(fd, level, option, &value, &len) < 0 ? -1 : value;
 }
 
-/* Nothing has become of a stream yet: no connection, not even one on the way. */
-static bool is_fresh(int fd, int type, int protocol)
+/* 0: nothing has become of a stream yet, no connection, not even one on the way. */
+static int in_use(int fd, int type, int protocol)
 {
 	struct sockaddr_storage peer;
 	socklen_t len = sizeof(peer);
 	struct tcp_info info;
 
 	if (type == SOCK_DGRAM || type == SOCK_RAW)
-		return true;
+		return 0;
 	if (protocol == IPPROTO_TCP) {
 		len = sizeof(info.tcpi_state);
-		return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
-		       info.tcpi_state == TCP_CLOSE;
+		if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+			return errno;
+		return info.tcpi_state == TCP_CLOSE ? 0
+		       : info.tcpi_state == TCP_SYN_SENT ||
+				       info.tcpi_state == TCP_SYN_RECV
+			       ? EALREADY
+			       : EISCONN;
 	}
 	return number_of(fd, SOL_SOCKET, SO_ACCEPTCONN) == 0 &&
-	       getpeername(fd, (struct sockaddr *)&peer, &len) < 0;
+			       getpeername(fd, (struct sockaddr *)&peer, &len) < 0
+		       ? 0
+		       : EISCONN;
 }
 
 /* The network that is not ours: the wall's, or that of name servers. */
@@ -68,8 +75,7 @@ static bool is_inside(enum aw_route route)
 	return route == AW_ROUTE_INSIDE || route == AW_ROUTE_NAMES;
 }
 
-/* Is the socket where this way begins, or is there no other place? */
-static bool is_there(const struct aw_watch *watch, int fd, enum aw_route route)
+bool aw_outside_is_there(const struct aw_watch *watch, int fd, enum aw_route route)
 {
 	const struct aw_inner *inner = network_of(watch);
 
@@ -81,15 +87,16 @@ int aw_outside_make(struct aw_swap *swap, enum aw_route route)
 {
 	struct aw_inner *inner = network_of(swap->watch);
 	bool inside = is_inside(route);
-	int type, domain, protocol, fd;
+	int type, domain, protocol, fd, err;
 
-	if (is_there(swap->watch, swap->old, route))
+	if (aw_outside_is_there(swap->watch, swap->old, route))
 		return 0;
 	type = number_of(swap->old, SOL_SOCKET, SO_TYPE);
 	domain = number_of(swap->old, SOL_SOCKET, SO_DOMAIN);
 	protocol = number_of(swap->old, SOL_SOCKET, SO_PROTOCOL);
-	if (!is_fresh(swap->old, type, protocol))
-		return 0;
+	err = in_use(swap->old, type, protocol);
+	if (err)
+		return err;
 	if (inside)
 		fd = aw_inner_socket(inner, domain, type, protocol, NULL, 0);
 	else
@@ -192,7 +199,11 @@ int aw_outside_put(const struct aw_swap *swap)
 	return err;
 }
 
-bool aw_outside_is_inside(const struct aw_notified *call, int fd)
+/*
+ * Does it belong to the target's own network?  Always where that is ours, too, and for
+ * other families than the Internet's.
+ */
+static bool is_of_target(const struct aw_notified *call, int fd)
 {
 	int domain = number_of(fd, SOL_SOCKET, SO_DOMAIN);
 
@@ -200,7 +211,8 @@ bool aw_outside_is_inside(const struct aw_notified *call, int fd)
 	       aw_inner_has(call->watch->inner, fd);
 }
 
-bool aw_outside_has_port(int fd)
+/* A datagram socket that has a port, so that it cannot be bound (again). */
+static bool has_port(int fd)
 {
 	union aw_any_address any;
 	socklen_t len = sizeof(any.storage);
@@ -220,7 +232,7 @@ int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route)
 	struct aw_swap swap = aw_outside_swap(call, *fd);
 	int err;
 
-	if (is_there(call->watch, *fd, route))
+	if (aw_outside_is_there(call->watch, *fd, route))
 		return 0;
 	err = aw_persona_take(call->watch, &call->target);
 	if (!err)
@@ -233,4 +245,16 @@ int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route)
 	if (!err)
 		*fd = swap.fd;
 	return err;
+}
+
+int aw_outside_turn_inside(struct aw_notified *call, int *fd, enum aw_route route)
+{
+	int err = has_port(*fd) ? 0 : aw_outside_change(call, fd, route);
+
+	if (err && err != EISCONN && err != EALREADY)
+		return err;
+	return !err && is_of_target(call, *fd) &&
+			       aw_outside_is_there(call->watch, *fd, route)
+		       ? 0
+		       : EINVAL;
 }

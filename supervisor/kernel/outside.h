@@ -25,8 +25,15 @@ struct aw_swap {
 struct aw_swap aw_outside_swap(const struct aw_notified *call, int old);
 
 /*
- * Make the socket that a route needs; 0 or an errno.  fd stays -1 when the old one will
- * do, or is in use already, so that the kernel has its own answer to the call.
+ * Is the socket where this route begins, or is there no other place?  It stays so: a
+ * socket never changes its network namespace.
+ */
+bool aw_outside_is_there(const struct aw_watch *watch, int fd, enum aw_route route);
+
+/*
+ * Make the socket that a route needs; 0 or an errno.  fd stays -1 when the old one is
+ * there already.  One that is elsewhere and in use is EISCONN or EALREADY, and nothing
+ * may be done with it for this route.
  */
 int aw_outside_make(struct aw_swap *swap, enum aw_route route);
 
@@ -40,14 +47,10 @@ int aw_outside_put(const struct aw_swap *swap);
 int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route);
 
 /*
- * Does it belong to the target's own network?  Always where that is ours, too, and for
- * other families than the Internet's.  One that does not may be connected, but not be
- * bound or listened on.
+ * The same before it is bound or listens: 0 or an errno; EINVAL, as the kernel says,
+ * for one that is in use elsewhere, which may be connected, and nothing else.
  */
-bool aw_outside_is_inside(const struct aw_notified *call, int fd);
-
-/* A datagram socket that has a port, so that it cannot be bound (again). */
-bool aw_outside_has_port(int fd);
+int aw_outside_turn_inside(struct aw_notified *call, int *fd, enum aw_route route);
 
 /* The pieces of these. */
 

@@ -84,10 +84,20 @@ static void decide_inside(struct aw_notified *call, struct aw_hand_address *addr
 enum aw_route aw_route_of_name(struct aw_notified *call, const struct aw_address *to,
 	const struct aw_decision *decision)
 {
-	return call->watch->inner && to->family == AF_UNIX && to->path_len &&
-			       to->path[0] == '@' && decision->verdict < AW_DENY &&
+	enum aw_route own = aw_route_of_own_name(call, to);
+
+	return own == AW_ROUTE_INSIDE && decision->verdict < AW_DENY &&
 			       call->event.action != AW_BIND
 		       ? AW_ROUTE_EITHER
+		       : own;
+}
+
+enum aw_route aw_route_of_own_name(
+	const struct aw_notified *call, const struct aw_address *to)
+{
+	return call->watch->inner && to->family == AF_UNIX && to->path_len &&
+			       to->path[0] == '@'
+		       ? AW_ROUTE_INSIDE
 		       : AW_ROUTE_AS_IT_IS;
 }
 

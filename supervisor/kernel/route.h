@@ -18,6 +18,10 @@
 enum aw_route aw_route_of_name(struct aw_notified *call, const struct aw_address *to,
 	const struct aw_decision *decision);
 
+/* One that the session has bound itself, or is about to, is inside. */
+enum aw_route aw_route_of_own_name(
+	const struct aw_notified *call, const struct aw_address *to);
+
 /*
  * The verdict about an address, with the names that it has, and address->route.  Inside
  * the wall's loopback no rule is needed; what a rule says of it counts.

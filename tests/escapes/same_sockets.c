@@ -140,7 +140,7 @@ static void errors(void)
 	struct sockaddr_un address;
 	socklen_t size = unix_address("e", false, &address);
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0), plain = open("plain", O_RDONLY);
-	int stream = socket(AF_INET, SOCK_STREAM, 0);
+	int stream = socket(AF_INET, SOCK_STREAM, 0), ends[2];
 	struct sockaddr_in inet = {.sin_family = AF_INET, .sin_port = htons(1)};
 
 	inet.sin_addr.s_addr = htonl(0x7f010001);
@@ -160,6 +160,12 @@ static void errors(void)
 	say("bind, no name",
 		bind(fd, (struct sockaddr *)&address, sizeof(sa_family_t)));
 	say("sendto, not connected", send(stream, "x", 1, MSG_NOSIGNAL));
+	say("sendto of a Unix stream, not connected",
+		sendto(fd, "x", 1, MSG_NOSIGNAL, (struct sockaddr *)&address, size));
+	socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+	say("sendto of a Unix stream, connected",
+		sendto(ends[0], "x", 1, MSG_NOSIGNAL, (struct sockaddr *)&address,
+			size));
 	memset(address.sun_path, 'p', sizeof address.sun_path);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	say("bind, 108 bytes without an end",

@@ -40,6 +40,22 @@ static void put_limits(const struct aw_limiter *limiter, struct aw_bytes *out)
 	}
 }
 
+/*
+ * In enforce no process dumps core: the kernel would write the file, under a name and
+ * in a directory of the program's choice, whatever the rules say.  The hard limit goes,
+ * and with it the right to raise it (aw_kept_capabilities).
+ */
+static uint32_t put_core_limit(const struct aw_run *run, struct aw_bytes *out)
+{
+	const struct aw_enter_limit none = {.resource = RLIMIT_CORE, .most = 0};
+
+	if (run->policy.mode != AW_ENFORCE)
+		return 0;
+	if (out)
+		aw_bytes_add(out, &none, sizeof(none));
+	return 1;
+}
+
 static void put_landlock(const struct aw_landlock *landlock, struct aw_bytes *out)
 {
 	for (size_t i = 0; i < landlock->count; i++) {
@@ -117,7 +133,8 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_byte
 			(run->wall.prefix ? AW_ENTER_BEHIND : 0),
 		.keep = run->holding.drop_capabilities ? aw_kept_capabilities
 						       : ~BIT(CAP_NET_ADMIN),
-		.limits = (uint32_t)run->limiter.limit_count,
+		.limits =
+			(uint32_t)run->limiter.limit_count + put_core_limit(run, NULL),
 	};
 	struct aw_filter filter = {.count = 0};
 
@@ -139,6 +156,7 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_byte
 	}
 	aw_bytes_add(out, &order, sizeof(order));
 	put_limits(&run->limiter, out);
+	put_core_limit(run, out);
 	put_landlock(landlock, out);
 	if (run->wall.prefix)
 		put_state(run, env, out);

@@ -79,6 +79,27 @@ enforced --engine kernel --runner exec -- python3 "$root/tests/e2e/guarded.py" >
 ok 'the log names the rule' jq -es 'any(.[]; .verdict == "deny" and .enforced and (.path | endswith("/.claude")) and
 	(.rule.text | contains(".claude/settings.json")))' "$log"
 
+# A core dump is a file that the kernel writes where the program stands, under a name of its own.
+cat >"$tmp/crash" <<'END'
+trap '' XFSZ
+cd "$1" || exit 1
+python3 -c 'import os, resource
+try: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)); print("raised")
+except (ValueError, OSError): print("kept at", *set(resource.getrlimit(resource.RLIMIT_CORE)))
+os.abort()' 2>/dev/null
+END
+# crashed COMMAND...: what the program says, and what its directory holds then.
+crashed() { stage && mkdir hooks && "$@" sh "$tmp/crash" hooks 2>/dev/null; find hooks -type f | wc -l; }
+if [ "$(ulimit -Hc)" = unlimited ] && [ "$(crashed env)" = "$(printf 'raised\n1')" ]; then
+	for runner in "${runners[@]}"; do
+		is "$(printf 'kept at 0\n0')" "$runner: no core is dumped, and none may be" \
+			"$(crashed "$AGENTWATCH" run --quiet --mode enforce --policy "$tmp/policy.yaml" --log none --runner "$runner" --)"
+	done
+	is "$(printf 'raised\n1')" 'audit leaves core dumps as they are' "$(crashed "$AGENTWATCH" run --quiet --log none --)"
+else
+	skip 'no core is dumped' "no core is dumped here at all: $(ulimit -Hc) $(cat /proc/sys/kernel/core_pattern)"
+fi
+
 stage
 is '' 'audit lets a link be made' "$("$AGENTWATCH" run --quiet --log "$log" -- sh -c 'mkdir x; ln -s x .claude; ln -s x other; mv other .gemini' 2>&1)"
 is 2 'and says what enforce would refuse' "$(jq -s '[.[] | select(.verdict == "deny" and .enforced == false and

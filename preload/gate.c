@@ -158,21 +158,18 @@ static bool log_lexically(struct aw_self *self, enum aw_call call, int dir,
 	return logged;
 }
 
-extern char __libc_single_threaded __attribute__((weak));
 extern void pthread_testcancel(void) __attribute__((weak));
 
 /*
  * open(2) is a cancellation point, and the gate page cannot be unwound: what may block
  * goes through libc when there are threads.  A cancellation that is pending already is
- * acted on.
+ * acted on in aw_fast_open().
  */
 static bool may_block(int dir, const char *path, int flags)
 {
 	struct stat st;
 	if (&__libc_single_threaded && __libc_single_threaded)
 		return false;
-	if (pthread_testcancel)
-		pthread_testcancel();
 	if (flags & (O_NONBLOCK | O_PATH | O_DIRECTORY) ||
 		(flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 		return false;
@@ -289,7 +286,7 @@ static long open_to_read(
 	return ret;
 }
 
-long aw_fast_open(
+static long open_here(
 	enum aw_call call, int dir, const char *path, int flags, unsigned mode)
 {
 	struct aw_ticket ticket;
@@ -319,5 +316,22 @@ long aw_fast_open(
 				   leads */
 	}
 	aw_ring_result(&ticket, AW_REC_DONE, ret < 0 ? (unsigned)-ret : 0);
+	return ret;
+}
+
+long aw_fast_open(
+	enum aw_call call, int dir, const char *path, int flags, unsigned mode)
+{
+	_Atomic uint32_t *passing;
+	long ret;
+
+	/* who is cancelled here must not be counted as passing */
+	if (pthread_testcancel &&
+		!(&__libc_single_threaded && __libc_single_threaded) &&
+		!aw_is_vfork_child())
+		pthread_testcancel();
+	passing = aw_gate_enter();
+	ret = open_here(call, dir, path, flags, mode);
+	aw_gate_leave(passing);
 	return ret;
 }

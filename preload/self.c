@@ -12,6 +12,7 @@
 #include "policy/path.h"
 #include "preload/arch.h"
 #include "preload/find.h"
+#include "preload/session.h"
 #include "preload/socket.h"
 #include "preload/text.h"
 
@@ -22,7 +23,6 @@
 #define SELF_SIZE ((sizeof(struct aw_self) + 4095) & ~4095ul)
 
 struct aw_self *_Atomic aw_self_page;
-const struct aw_page *_Atomic aw_session_page;
 static struct aw_ring *_Atomic inherited_ring;
 
 extern int *__errno_location(void) __attribute__((weak));
@@ -74,13 +74,6 @@ uint64_t aw_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static void *map(void *at, size_t size, int prot, int flags, int fd, long offset)
-{
-	long ret = aw_raw(__NR_mmap, at, size, prot, flags, fd, offset);
-
-	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
-}
-
 /* The scratches lie behind the page; one mapping is cheaper than whole pages of .bss.
  */
 static struct aw_scratch *scratches_of(struct aw_self *self)
@@ -94,7 +87,7 @@ static struct aw_self *make_self(void)
 	const size_t size = SELF_SIZE + AW_SCRATCHES * sizeof(struct aw_scratch);
 	struct aw_self *expected = NULL, *self;
 
-	self = map(
+	self = aw_map(
 		NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!self)
 		return NULL;
@@ -104,68 +97,6 @@ static struct aw_self *make_self(void)
 		return expected; /* another thread was faster */
 	}
 	return self;
-}
-
-static bool is_session(const struct aw_page *page, size_t size)
-{
-	return page->magic == AW_PAGE_MAGIC &&
-	       AW_IMAGE_OFFSET + page->image_size <= size;
-}
-
-/*
- * Page, gate and image at once, so that the gate comes to lie where it belongs: one
- * mapping and one page fault instead of two.  NULL when that cannot be.
- */
-static struct aw_page *map_around_gate(int fd, size_t size)
-{
-	char *at = (char *)AW_GATE_ADDRESS - AW_GATE_OFFSET;
-	struct aw_page *page;
-
-	if (!size || size > AW_AROUND_GATE)
-		return NULL;
-	page = map(at, size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE,
-		fd, 0);
-	if (page && (page != (void *)at || !is_session(page, size) ||
-			    atomic_load(&page->work) != AW_WORK_FAST)) {
-		aw_raw(__NR_munmap, page, size);
-		page = NULL;
-	}
-	return page;
-}
-
-/*
- * Map control page and image, and the gate where it belongs, if there may be one; the
- * descriptor stays open.  size is what the supervisor says it is, 0 when it has not
- * said so.
- */
-static bool map_session(int fd, size_t size, bool gated)
-{
-	struct aw_page *page = gated ? map_around_gate(fd, size) : NULL;
-
-	if (page) {
-		atomic_store(&aw_session_page, page);
-		return true;
-	}
-	if (!size) {
-		page = map(NULL, AW_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
-		if (!page)
-			return false;
-		size = AW_IMAGE_OFFSET + page->image_size;
-		aw_raw(__NR_munmap, page, AW_PAGE_SIZE);
-	}
-	page = map(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	if (!page)
-		return false;
-	if (!is_session(page, size)) {
-		aw_raw(__NR_munmap, page, size);
-		return false;
-	}
-	if (atomic_load(&page->work) == AW_WORK_FAST ||
-		atomic_load(&page->work) == AW_WORK_READS)
-		map((void *)AW_GATE_ADDRESS, AW_PAGE_SIZE, PROT_READ | PROT_EXEC,
-			MAP_SHARED | MAP_FIXED_NOREPLACE, fd, AW_GATE_OFFSET);
-	atomic_store(&aw_session_page, page);
-	return true;
 }
 
 static long hello_open(const char *name)
@@ -187,14 +118,14 @@ static struct aw_ring *take_ring(const char *name, size_t size)
 		answer.ring_fd = (int)hello_open(name);
 	if (answer.ring_fd < 0)
 		return NULL;
-	ring = map(NULL, AW_RING_HEADER + size, PROT_READ | PROT_WRITE, MAP_SHARED,
+	ring = aw_map(NULL, AW_RING_HEADER + size, PROT_READ | PROT_WRITE, MAP_SHARED,
 		answer.ring_fd, 0);
 	aw_raw(__NR_close, answer.ring_fd);
 	if (ring && answer.session_fd < 0)
 		answer.session_fd = ring->session_fd;
 	if (answer.session_fd >= 0) {
 		if (!atomic_load(&aw_session_page))
-			map_session(answer.session_fd, ring ? ring->session_size : 0,
+			aw_session_map(answer.session_fd, ring ? ring->session_size : 0,
 				!asked);
 		aw_raw(__NR_close, answer.session_fd);
 	}
@@ -275,7 +206,7 @@ static const struct aw_page *fetch_again(const struct aw_page *page)
 
 	if (fd < 0)
 		return page;
-	map_session((int)fd, 0, false);
+	aw_session_map((int)fd, 0, false);
 	aw_raw(__NR_close, fd);
 	return aw_session();
 }

@@ -17,6 +17,7 @@
 #include "policy/image.h"
 #include "policy/page.h"
 #include "policy/ring.h"
+#include "preload/session.h"
 
 #define AW_EXPORT __attribute__((visibility("default")))
 #define AW_PATH_MAX 4096
@@ -48,7 +49,6 @@ enum aw_self_state { AW_SELF_WIPED, AW_SELF_BUSY, AW_SELF_READY, AW_SELF_UNWATCH
 
 /* The library's few variables; use the functions below. */
 extern struct aw_self *_Atomic aw_self_page;
-extern const struct aw_page *_Atomic aw_session_page;
 extern __thread int aw_vfork_count __attribute__((tls_model("initial-exec")));
 
 struct aw_self *aw_self_slowly(void);
@@ -88,12 +88,6 @@ static inline struct aw_self *aw_self_if_ready(void)
 		       : NULL;
 }
 
-/* The session's control page, or NULL outside a session. */
-static inline const struct aw_page *aw_session(void)
-{
-	return atomic_load_explicit(&aw_session_page, memory_order_acquire);
-}
-
 /* The policy; valid while aw_session() is not NULL. */
 const struct aw_image *aw_policy(void);
 
@@ -110,16 +104,6 @@ static inline uint32_t aw_profiles(void)
 	const struct aw_ring *ring = aw_ring_inherited();
 
 	return ring ? ring->profiles : 0;
-}
-
-/* How to work just now. */
-static inline enum aw_work aw_work(void)
-{
-	const struct aw_page *page = aw_session();
-
-	return page ? (enum aw_work)atomic_load_explicit(
-			      &page->work, memory_order_relaxed)
-		    : AW_WORK_NONE;
 }
 
 /* True in a vfork child, which shares our memory but is not us. */

@@ -24,18 +24,25 @@
 #define OUR_MACHINE EM_AARCH64
 #endif
 
+/* A call through the gate; -1 where that cannot be done.  A forked child that has not
+ * said hello yet need not: the gate is there all the same. */
+static long look_through_gate(int nr, int dir, const char *path, long a, long b)
+{
+	_Atomic uint32_t *passing = aw_gate_enter();
+	long ret = -1;
+
+	if (aw_work() == AW_WORK_FAST && !aw_has_own_filter(aw_self_if_ready()))
+		ret = aw_gated(nr, dir, path, a, b);
+	aw_gate_leave(passing);
+	return ret;
+}
+
 /* The first bytes of a program, read through the gate; 0 when that cannot be done. */
 static size_t peek(const char *path, char *to, size_t size)
 {
-	struct aw_self *self = aw_self_if_ready();
-	long fd, n;
+	long n, fd = look_through_gate(__NR_openat, AT_FDCWD, path,
+			O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 
-	/* a forked child that has not said hello yet need not: the gate is there all
-	 * the same */
-	if (aw_work() != AW_WORK_FAST || aw_has_own_filter(self))
-		return 0;
-	fd = aw_gated(
-		__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd < 0)
 		return 0;
 	n = aw_raw(__NR_read, fd, to, size - 1);
@@ -72,8 +79,7 @@ static uint64_t identity_of(const char *path)
 	struct stat st;
 	uint64_t id;
 
-	if (aw_work() != AW_WORK_FAST || aw_has_own_filter(aw_self_if_ready()) ||
-		aw_gated(__NR_newfstatat, AT_FDCWD, path, &st, 0) < 0)
+	if (look_through_gate(__NR_newfstatat, AT_FDCWD, path, (long)&st, 0) < 0)
 		return 0;
 	id = (uint64_t)st.st_ino * 0x9e3779b97f4a7c15u + (uint64_t)st.st_dev;
 	id = (id ^ id >> 29) * 0xbf58476d1ce4e5b9u + (uint64_t)st.st_ctim.tv_sec;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wrap_memory.c - calls that nobody watches but that the shim has to know of: memory
- * that goes away (a path in it must give EFAULT, not a crash of ours) and filters.
+ * that goes away (a path in it must give EFAULT, not a crash of ours), memory where the
+ * gate is, and filters.
  */
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -14,8 +15,10 @@
 
 AW_EXPORT void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
-	long ret = aw_raw(__NR_mmap, at, size, prot, flags, fd, offset);
+	long ret;
 
+	aw_session_make_room(at, size);
+	ret = aw_raw(__NR_mmap, at, size, prot, flags, fd, offset);
 	if (flags & MAP_FIXED)
 		aw_readable_forget();
 	return (void *)aw_answer(ret);
@@ -23,16 +26,20 @@ AW_EXPORT void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t o
 
 AW_EXPORT int munmap(void *at, size_t size)
 {
-	long ret = aw_raw(__NR_munmap, at, size);
+	long ret;
 
+	aw_session_make_room(at, size);
+	ret = aw_raw(__NR_munmap, at, size);
 	aw_readable_forget();
 	return (int)aw_answer(ret);
 }
 
 AW_EXPORT int mprotect(void *at, size_t size, int prot)
 {
-	long ret = aw_raw(__NR_mprotect, at, size, prot);
+	long ret;
 
+	aw_session_make_room(at, size);
+	ret = aw_raw(__NR_mprotect, at, size, prot);
 	if (!(prot & PROT_READ))
 		aw_readable_forget();
 	return (int)aw_answer(ret);
@@ -48,6 +55,8 @@ AW_EXPORT void *mremap(void *at, size_t size, size_t to, int flags, ...)
 	if (flags & (MREMAP_FIXED | 4 /* MREMAP_DONTUNMAP */))
 		where = va_arg(args, void *);
 	va_end(args);
+	aw_session_make_room(at, size ? size : 1);
+	aw_session_make_room(where, to);
 	ret = aw_raw(__NR_mremap, at, size, to, flags, where);
 	aw_readable_forget();
 	return (void *)aw_answer(ret);

@@ -66,6 +66,7 @@ extern int pthread_setcanceltype(int, int *) __attribute__((weak));
 static bool send_unaddressed(int nr, int fd, const struct msghdr *message,
 	unsigned count, int flags, ssize_t *ret)
 {
+	_Atomic uint32_t *passing;
 	struct aw_self *self;
 	int type = 0;
 
@@ -75,8 +76,14 @@ static bool send_unaddressed(int nr, int fd, const struct msghdr *message,
 		return false;
 	if (pthread_setcanceltype)
 		pthread_setcanceltype(1 /* PTHREAD_CANCEL_ASYNCHRONOUS */, &type);
-	*ret = nr == __NR_sendmsg ? aw_gated(nr, fd, message, flags)
-				  : aw_gated(nr, fd, message, count, flags);
+	passing = aw_gate_enter();
+	if (aw_work() != AW_WORK_FAST) /* given up meanwhile */
+		*ret = aw_raw(nr, fd, message,
+			nr == __NR_sendmsg ? (unsigned)flags : count, flags);
+	else
+		*ret = nr == __NR_sendmsg ? aw_gated(nr, fd, message, flags)
+					  : aw_gated(nr, fd, message, count, flags);
+	aw_gate_leave(passing);
 	if (pthread_setcanceltype)
 		pthread_setcanceltype(type, &type);
 	*ret = aw_answer(*ret);
@@ -148,6 +155,8 @@ AW_EXPORT long syscall(long nr, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
+	if (nr == __NR_mmap || nr == __NR_munmap || nr == __NR_mprotect)
+		aw_session_make_room((const void *)a[0], (size_t)a[1]);
 	if (row == AW_SYS_sendmmsg) /* has a vector, which is judged one by one */
 		return sendmmsg(
 			(int)a[0], (struct mmsghdr *)a[1], (unsigned)a[2], (int)a[3]);

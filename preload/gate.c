@@ -223,6 +223,18 @@ static bool is_known(const struct reading *r, const struct stat *opened)
 	       aw_links_now() == r->links;
 }
 
+/* The folder is known, and nothing, not even a link, has this name in it. */
+static bool is_missing(const struct reading *r)
+{
+	struct stat named;
+
+	return is_as_given(r) && !aw_session()->hides &&
+	       aw_is_proven(r->self, r->scratch->path, r->len, r->links) &&
+	       call4(__NR_newfstatat, r->dir, (long)r->path, (long)&named,
+		       AT_SYMLINK_NOFOLLOW) == -ENOENT &&
+	       aw_links_now() == r->links;
+}
+
 /* Did the descriptor come out where the record says? A link may have led elsewhere. */
 static bool is_at(long fd, const struct reading *r)
 {
@@ -249,7 +261,9 @@ static long open_proven(
 	long ret = call4(__NR_openat, r->dir, (long)r->path, flags, 0);
 	bool proven = true;
 
-	if (ret == -EFAULT || ret == -ENOSYS || ret == -EACCES || ret == -ELOOP)
+	if (ret == -ENOENT || ret == -ENOTDIR)
+		proven = is_missing(r);
+	else if (ret == -EFAULT || ret == -ENOSYS || ret == -EACCES || ret == -ELOOP)
 		proven = false; /* the supervisor knows why */
 	else if (ret >= 0 && !(flags & O_PATH))
 		proven = is_at(ret, r);

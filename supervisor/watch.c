@@ -93,10 +93,41 @@ void aw_watch_log(struct aw_watch *watch, struct aw_event *event)
 		aw_watch_log_now(watch, event);
 }
 
+/*
+ * Audit: a call that had no effect since something is not there, or is there already,
+ * is none that enforce would have refused.  That a name is taken it tells where the
+ * place may be read.
+ */
+static bool was_in_vain(struct aw_watch *watch, const struct aw_event *event)
+{
+	struct aw_decision seen;
+
+	if (event->enforced || event->verdict == AW_ALLOW || !event->result_known)
+		return false;
+	switch (event->result) {
+	case ENOENT:
+	case ENOTDIR:
+	case EBADF:
+	case EFAULT:
+		return true;
+	case EEXIST:
+		aw_image_decide_path_in(atomic_load(&watch->image), event->profiles,
+			AW_READ, event->path.bytes, event->path.len, &seen);
+		return seen.verdict == AW_ALLOW;
+	default:
+		return false;
+	}
+}
+
 void aw_watch_log_now(struct aw_watch *watch, struct aw_event *event)
 {
 	struct aw_error err;
 
+	if (event->judged && was_in_vain(watch, event)) {
+		event->verdict = AW_ALLOW;
+		event->rule = NULL;
+		event->rule_index = AW_NO_RULE;
+	}
 	if (event->judged && !event->strength)
 		event->strength = strength_of(watch, event);
 	pthread_mutex_lock(&watch->log_lock);

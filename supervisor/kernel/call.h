@@ -134,6 +134,13 @@ bool aw_call_is_shims(struct aw_notified *call);
 /* The same in mode audit, where ld.so's is one to log: true for the hello alone. */
 bool aw_call_meets_shim(struct aw_notified *call);
 
+/*
+ * absent.c: a path that the target cannot find is not there at all.  False: it is on
+ * the host, or below what a sandbox hides, so that a denial is what keeps the target
+ * from it.
+ */
+bool aw_call_is_absent(const struct aw_notified *call, const char *path);
+
 /* Refuse (enforce) or let go on (audit), with a warning of this kind in the log. */
 void aw_call_warn(struct aw_notified *call, const char *kind, const char *what);
 

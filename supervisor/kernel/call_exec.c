@@ -196,6 +196,7 @@ static void enter(struct aw_notified *call, const char *file)
 void aw_call_exec(struct aw_notified *call)
 {
 	const struct aw_syscall *row = call->row;
+	const struct aw_decision nothing = {AW_ALLOW, AW_NO_RULE};
 	bool at = row->dir >= 0;
 	uint64_t flags = at ? call->args[4] : 0;
 	struct aw_event *event = &call->event;
@@ -221,7 +222,10 @@ void aw_call_exec(struct aw_notified *call)
 			&call->target, call->args[at ? 2 : 1], call->word, &call->argv);
 	call->moot = call->watch->holds ? looked_up : 0;
 	note_file(call);
-	decide(call);
+	if (looked_up && aw_call_is_absent(call, call->path))
+		aw_call_decide(call, &nothing);
+	else
+		decide(call);
 	call->moot = 0;
 	if (call->reply != AW_REPLY_CONTINUE)
 		return;

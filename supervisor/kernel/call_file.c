@@ -121,7 +121,8 @@ void aw_call_unreadable(struct aw_notified *call, int err)
 			aw_call_name((unsigned)call->sys), call->target.who.pid,
 			watch->enforce ? "; it was refused" : "");
 	if (watch->enforce) {
-		event->verdict = AW_DENY;
+		event->verdict =
+			barred ? AW_DENY : AW_ALLOW; /* a bad pointer is none */
 		call->reply = AW_REPLY_FAIL;
 		call->err = barred ? EPERM : err;
 	} else if (!barred) {
@@ -227,13 +228,48 @@ static void second_end(struct aw_notified *call)
 	event->path2.bytes = call->path2;
 }
 
+/* What is there already is in its way. */
+static bool makes_only(const struct aw_notified *call)
+{
+	uint64_t flags = aw_call_open_flags(call);
+
+	switch ((enum aw_effect)call->row->effect) {
+	case AW_FX_CREATE:
+	case AW_FX_SYMLINK:
+		return true;
+	case AW_FX_OPEN:
+		return (flags & (O_CREAT | O_EXCL | O_PATH)) == (O_CREAT | O_EXCL);
+	default:
+		return false;
+	}
+}
+
+/* Nothing can be made where no folder is. */
+static bool has_no_parent(const struct aw_notified *call)
+{
+	char parent[AW_CALL_PATH];
+	const char *slash = strrchr(call->path, '/');
+	struct stat st;
+
+	if (!slash || !call->target.who.plain_root)
+		return false;
+	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - call->path), call->path);
+	return *parent && stat(parent, &st) < 0 &&
+	       (errno == ENOENT || errno == ENOTDIR);
+}
+
 /* What looking the path up has told already. */
 static void foresee(struct aw_notified *call, int looked_up)
 {
 	enum aw_action action = call->event.action;
 
-	if (!looked_up || action == AW_CREATE || action == AW_RENAME ||
-		call->watch->enforce)
+	if (call->watch->enforce || action == AW_RENAME)
+		return;
+	if (!looked_up && makes_only(call))
+		looked_up = EEXIST;
+	else if (looked_up && action == AW_CREATE)
+		looked_up = has_no_parent(call) ? ENOENT : 0;
+	if (!looked_up)
 		return;
 	call->event.result_known = true;
 	call->event.result = looked_up;

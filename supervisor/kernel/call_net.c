@@ -21,7 +21,7 @@ static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 	union aw_any_address any;
 	struct aw_decision decision;
 	struct aw_address to;
-	int ignored;
+	int looked_up = 0;
 
 	memset(&any, 0, sizeof(any));
 	if (len < sizeof(any.family) || len > sizeof(any.storage)) {
@@ -34,7 +34,7 @@ static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 		memcpy(call->raw, any.un.sun_path, sizeof(any.un.sun_path));
 		call->raw[sizeof(any.un.sun_path)] = '\0';
 		event->path.len = aw_target_resolve(&call->target, AT_FDCWD, call->raw,
-			true, call->path, sizeof(call->path), &ignored);
+			true, call->path, sizeof(call->path), &looked_up);
 		event->path.bytes = call->path;
 	}
 	aw_address_describe(
@@ -48,6 +48,10 @@ static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 	if (decision.verdict == AW_ALLOW && to.host)
 		event->host = (struct aw_text){to.host, strlen(to.host)};
 	aw_call_decide(call, &decision);
+	if (looked_up && event->action != AW_BIND && !call->watch->enforce) {
+		event->result_known = true;
+		event->result = looked_up;
+	}
 	return true;
 }
 

@@ -61,25 +61,36 @@ bool aw_hand_read(struct aw_notified *call, uint64_t address, char *raw)
 	return false;
 }
 
-/* Nothing can be done; a path that may not be looked at is refused before that. */
+/*
+ * Nothing can be done.  What is not there is no denial; a path that may not be looked
+ * at, or that a sandbox hides since the policy denies it, is one.
+ */
 static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *wish,
-	char *raw, struct aw_text *path, struct aw_text *ret_raw, int err)
+	const struct aw_place *place, char *raw, char *text, struct aw_text *ret_path,
+	struct aw_text *ret_raw, int err)
 {
-	struct aw_decision decision;
+	struct aw_decision decision = {AW_ALLOW, AW_NO_RULE};
+	size_t len = place->len;
+	bool nothing;
 	int ignored;
 
-	aw_persona_drop();
-	path->len = aw_target_resolve(&call->target, wish->dir, raw, wish->follow,
-		(char *)path->bytes, AW_CALL_PATH, &ignored);
 	*ret_raw = (struct aw_text){raw, strlen(raw)};
-	if (!path->len) { /* no rule can be about it */
-		path->bytes = NULL;
+	aw_persona_drop();
+	if (len)
+		memcpy(text, place->name, len + 1);
+	else
+		len = aw_target_resolve(&call->target, wish->dir, raw, wish->follow,
+			text, AW_CALL_PATH, &ignored);
+	if (!len) { /* no rule can be about it */
 		aw_call_unreadable(call, err);
 		return;
 	}
-	aw_image_decide_path_in(atomic_load(&call->watch->image),
-		call->target.who.role.profiles, call->event.action, path->bytes,
-		path->len, &decision);
+	*ret_path = (struct aw_text){text, len};
+	nothing = (err == ENOENT || err == ENOTDIR) && aw_call_is_absent(call, text);
+	if (!nothing)
+		aw_image_decide_path_in(atomic_load(&call->watch->image),
+			call->target.who.role.profiles, call->event.action, text, len,
+			&decision);
 	call->moot = err;
 	aw_call_decide(call, &decision);
 	call->moot = 0;
@@ -116,11 +127,11 @@ bool aw_hand_find(struct aw_notified *call, const struct aw_walk_wish *wish, cha
 
 	now.follow |= follows_slash(call, raw);
 	err = aw_place_find(call->watch, &call->target, &now, raw, place);
-	ret_path->bytes = text;
 	if (err) {
-		leads_nowhere(call, wish, raw, ret_path, ret_raw, err);
+		leads_nowhere(call, wish, place, raw, text, ret_path, ret_raw, err);
 		return false;
 	}
+	ret_path->bytes = text;
 	memcpy(text, place->name, place->len + 1);
 	ret_path->len = place->len;
 	if (strcmp(raw, text) != 0)

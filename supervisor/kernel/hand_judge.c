@@ -207,9 +207,15 @@ bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 	if (effect == AW_FX_META && decision.verdict != AW_HIDE)
 		call->silent = true;
 	note_file(call, place);
-	if (place->object < 0 && (action == AW_READ || action == AW_WRITE ||
-					 action == AW_DELETE || action == AW_RENAME))
+	if (place->object < 0 && (action != AW_CREATE || effect == AW_FX_LINK)) {
+		if (decision.verdict > AW_ASK && aw_call_is_absent(call, place->name)) {
+			decision = (struct aw_decision){AW_ALLOW, AW_NO_RULE};
+			aw_call_decide(call, &decision);
+			aw_hand_answer(call, -ENOENT);
+			return false;
+		}
 		call->moot = ENOENT;
+	}
 	aw_call_decide(call, &decision);
 	call->moot = 0;
 	return call->reply == AW_REPLY_CONTINUE && aw_hand_waits(call);

@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "policy/path.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/kernel/place_proc.h"
@@ -434,6 +435,19 @@ static int set_out(struct walk *w, const struct aw_walk_wish *wish, const char *
 	return 0;
 }
 
+/* How far it came, and what was still to go: no link is in that, or it had gone on. */
+static void name_failure(const struct walk *w, struct aw_place *ret)
+{
+	char base[AW_PLACE_PATH];
+	size_t len = w->cur < 0 ? 0 : aw_place_own_name(w->cur, base, sizeof(base));
+
+	ret->len = len && base[0] == '/'
+			   ? aw_path_join(base, len, w->rest, strlen(w->rest),
+				     ret->name, sizeof(ret->name))
+			   : 0;
+	ret->name[ret->len] = '\0';
+}
+
 int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 	const struct aw_walk_wish *wish, const char *path, struct aw_place *ret)
 {
@@ -454,6 +468,8 @@ int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 		err = aw_persona_take(watch, target);
 	if (!err)
 		err = walk(&w, wish->follow, ret);
+	if (err)
+		name_failure(&w, ret);
 	if (w.cur != w.root)
 		aw_cleanup_close(&w.cur);
 	if (w.root != own_root)

@@ -58,7 +58,9 @@ int aw_place_own_folder(void);
 
 /*
  * Walk path, as the target: persona.h.  0: the place is filled in, its object -1 when
- * only the last component is not there; else an errno, and nothing is owned.
+ * only the last component is not there; else an errno, and nothing is owned: then the
+ * name is that of what it looked for, links resolved, and its length 0 when there is
+ * none.
  */
 int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 	const struct aw_walk_wish *wish, const char *path, struct aw_place *ret);

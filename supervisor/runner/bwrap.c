@@ -128,7 +128,10 @@ static void cover(struct bwrap *b, size_t index)
 {
 	const struct aw_plan_entry *entry = &b->plan->entries[index];
 	const struct aw_plan_entry *parent = above(b, index);
-	bool there = parent && !b->empty[parent - b->plan->entries];
+	/* the folder above can be listed, so what is in it is there, too, but for what
+	 * is to be hidden: opening it is then tried, and logged as the denial it is */
+	bool there = parent && (!b->empty[parent - b->plan->entries] ||
+				       (parent->partial && !entry->hidden));
 	const char *mask;
 
 	if (!entry->exists ||

@@ -28,6 +28,7 @@ void aw_grade_file(const struct aw_image *image, const char *path, struct aw_gra
 	aw_image_decide_path(image, AW_WRITE, path, strlen(path), &write);
 	ret->access = access_of(&read, &write);
 	ret->reads_denied = read.verdict != AW_ALLOW;
+	ret->hidden = read.verdict == AW_HIDE;
 	ret->rule = ret->access == AW_PLAN_NOTHING ? read.rule : write.rule;
 }
 
@@ -39,6 +40,7 @@ void aw_grade_folder(
 	aw_image_region(image, path, strlen(path), &region);
 	ret->access = access_of(&region.mildest_read, &region.mildest_write);
 	ret->reads_denied = region.strictest_read.verdict != AW_ALLOW;
+	ret->hidden = region.mildest_read.verdict == AW_HIDE;
 	ret->rule = ret->access == AW_PLAN_NOTHING ? region.mildest_read.rule
 						   : region.mildest_write.rule;
 }
@@ -201,6 +203,7 @@ static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 	entry->directory = there && lstat(source, &st) == 0 && S_ISDIR(st.st_mode);
 	entry->open_ended = !there;
 	entry->partial = place->partial;
+	entry->hidden = access == AW_PLAN_NOTHING && grade.hidden;
 	entry->rule = grade.rule;
 	if (!place->forced && grade.access != AW_PLAN_NOTHING)
 		entry->why = "policy";

@@ -33,6 +33,7 @@ struct aw_plan_entry {
 	bool partial;	 /* a folder of which only the entries below it are reachable:
 			    what its children are now stands in the plan, what comes
 			    later is not there */
+	bool hidden;	 /* access NOTHING, as if nothing were there */
 	bool whole;	 /* partial, but to be mounted as a whole: Landlock, behind the
 			    mounts, grants its parts one by one */
 	const char *why; /* "policy", "system", "program", "working directory",

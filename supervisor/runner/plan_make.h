@@ -63,6 +63,7 @@ void aw_plan_mark_whole(struct aw_plan_maker *maker);
 /* What the policy says about a place. */
 struct aw_grade {
 	enum aw_plan_access access; /* the most that is allowed somewhere in it */
+	bool hidden;		    /* as if nothing were there */
 	bool reads_denied;	    /* somewhere in it */
 	uint32_t rule;
 };

@@ -15,7 +15,7 @@ pid=$!
 wait_for 5 test -e src/ready
 echo LATER >"$HOME/.aws"
 wait $pid
-is '' 'a secret that comes later is not there, nor its name' "$(cat "$tmp/later")"
+is .ssh 'a secret that comes later is not there, nor its name' "$(cat "$tmp/later")"
 rm -f "$HOME/.aws" src/ready
 
 # A folder of many parts is mounted as a whole where Landlock grants them one by one. A static

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_truth.sh - the log says what happened: what was kept from a program is a denial there, nothing else is.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+have jq || skip_all 'no jq'
+
+# Homes are not below the temporary folder, which a session without a policy may change.
+at_end 'rm -rf "$place"'
+for base in "$HOME" /home/"$(id -un)" /var/lib; do
+	place=$(mktemp -d "$base/aw-truth.XXXXXX" 2>/dev/null) && break
+done
+[ -n "$place" ] || skip_all 'no folder for a home but the temporary one'
+export HOME=$place/home
+export XDG_STATE_HOME=$place/state XDG_RUNTIME_DIR=$place/run XDG_CONFIG_HOME=$place/config
+mkdir -p "$HOME/.ssh" "$HOME/.config" "$place/work" "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
+echo KEY >"$HOME/.ssh/id_ed25519"
+echo TOKEN >"$HOME/.netrc"
+cd "$place/work" || exit 1
+git init -q . 2>/dev/null
+ln -s "$HOME/.ssh/id_ed25519" key
+ln -s "$HOME/.ssh" keys
+
+# run MODE OPTION... -- COMMAND...: output in $out, the events in $log.
+run() { local mode=$1; shift; out=$("$AGENTWATCH" run --quiet --log "$log" --mode "$mode" "$@" 2>&1 </dev/null); }
+# denials: action and path or address of each.
+denials() { jq -r 'select(.verdict == "deny" or .verdict == "hide") | "\(.action) \(.path // .host // .address // "?")"' "$log"; }
+counted() { jq -r 'select(.event == "summary") | .denied' "$log"; }
+
+for runner in exec bwrap landlock; do
+	"$AGENTWATCH" run -q --log none --on-missing-runner fail --mode enforce --runner $runner -- true 2>/dev/null || {
+		skip "behind $runner" 'it does not work here'
+		continue
+	}
+	for engine in hybrid kernel; do
+		[ $engine = hybrid ] || [ $runner = bwrap ] || continue
+		how="$runner, $engine"
+		options=(--runner $runner --engine $engine)
+		run enforce "${options[@]}" -- cat key
+		is "read $HOME/.ssh/id_ed25519" "$how: a link to a key is a denial of the key" "$(denials)"
+		like 'Permission denied' "$how: and refused as one" "$out"
+		run enforce "${options[@]}" -- cat keys/id_ed25519
+		is "read $HOME/.ssh/id_ed25519" "$how: so is one on the way" "$(denials)"
+		run enforce "${options[@]}" -- cp -r "$HOME/.ssh" copy
+		is "read $HOME/.ssh" "$how: cp -r of the keys is a denial" "$(denials)"
+		ok "$how: and copies nothing" test ! -s copy/id_ed25519
+		rm -rf copy
+		run enforce "${options[@]}" -- tar -cf keys.tar "$HOME/.ssh"
+		is "read $HOME/.ssh" "$how: tar of them is one" "$(denials)"
+		rm -f keys.tar
+		run enforce "${options[@]}" -- cat "$HOME/.netrc"
+		is "read $HOME/.netrc" "$how: a file with a token is one" "$(denials)"
+
+		run enforce "${options[@]}" -- cat "$HOME/.npmrc"
+		is '' "$how: a file that is not there is none" "$(denials)"
+		like 'No such file' "$how: and is told so" "$out"
+		run enforce "${options[@]}" -- sh -c 'mkdir -p /usr/local "$HOME/.config"; mkdir "$HOME"; rm -f "$HOME/no" "$HOME/no/thing"'
+		is '' "$how: making what is there and removing what is not are none" "$(denials)"
+		is 0 "$how: and none is counted" "$(counted)"
+	done
+done
+
+for engine in $(engines); do
+	how="audit, $engine"
+	run audit --engine "$engine" -- sh -c 'mkdir -p /usr/local "$HOME/.config"; mkdir "$HOME"; cat "$HOME/.npmrc"; rm -f "$HOME/no" "$HOME/no/thing"; ln -sT x /usr'
+	is '' "$how: what has no effect would not be refused" "$(denials)"
+	is 0 "$how: nor counted" "$(counted)"
+	run audit --engine "$engine" -- sh -c 'cat key >copied; mkdir "$HOME/new"; rmdir "$HOME/new"; rm copied'
+	is "read $HOME/.ssh/id_ed25519 create $HOME/new delete $HOME/new" "$how: what has one would be" "$(denials | paste -sd' ')"
+done
+
+# A policy that names what may run: a search along PATH is no attempt to run what is not there.
+printf 'version: 1\nexec: {default: deny, allow: ["%s", "%s"]}\n' "$(readlink -f "$(command -v sh)")" "$(readlink -f "$(command -v env)")" >"$tmp/exec.yaml"
+run enforce --runner exec --policy "$tmp/exec.yaml" -- env PATH="/nowhere:$place/work:/usr/bin:/bin" sh -c 'nothing-of-this-name; id'
+is "exec $(readlink -f "$(command -v id)")" 'only a program that is there is refused' "$(denials | sort -u)"
+like 'not found' 'another one is not found' "$out"
+done_testing

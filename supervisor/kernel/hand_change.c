@@ -190,70 +190,96 @@ static long set_inode(
 	return fd < 0 ? -1 : ioctl(fd, call->args[1], &c->inode);
 }
 
-/* What can be said by a path alone. */
-static long by_path(const struct aw_notified *call, const struct change *c,
-	const char *path, bool is_link)
+/*
+ * Through a descriptor, too: where somebody has a lease on the file, truncate(2) would
+ * let us wait, and so says EWOULDBLOCK.
+ */
+static long cut(const char *path, mode_t mode, off_t size)
 {
-	switch (call->sys) {
-	case AW_SYS_ioctl:
-		return set_inode(call, c, path);
-	case AW_SYS_truncate:
-		return truncate(path, (off_t)call->args[1]);
-	case AW_SYS_setxattr:
-	case AW_SYS_lsetxattr:
-	case AW_SYS_fsetxattr:
-	case AW_SYS_setxattrat:
-		return (is_link ? lsetxattr : setxattr)(
-			path, c->name, c->value, c->size, c->how);
-	default:
-		return (is_link ? lremovexattr : removexattr)(path, c->name);
+	AW_CLOSE int fd = -1;
+
+	if (!S_ISREG(mode)) {
+		errno = S_ISDIR(mode) ? EISDIR : EINVAL;
+		return -1;
 	}
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -1 : ftruncate(fd, size);
 }
 
 /*
- * Make the change at a path of ours; a link in its last component counts itself.
- * long_way is the same path from the root.
+ * The link of ours that leads to the object: what follows it comes to the very object,
+ * also to one that is a symbolic link itself.
  */
-static long carry_out(const struct aw_notified *call, const struct change *c, int dir,
-	const char *path, const char *long_way, bool is_link)
+struct way {
+	char text[32];
+};
+
+static struct way way_to(int object)
 {
+	struct way way;
+
+	snprintf(way.text, sizeof(way.text), "/proc/self/fd/%d", object);
+	return way;
+}
+
+static long change_times(const struct change *c, const char *path)
+{
+	return syscall(
+		SYS_utimensat, AT_FDCWD, path, c->times_given ? c->times : NULL, 0);
+}
+
+static long change_mode(const char *path, mode_t type, uint64_t mode)
+{
+	if (S_ISLNK(type)) { /* links have none */
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return chmod(path, (mode_t)mode & 07777);
+}
+
+/* Make the change at an object that is pinned. */
+static long change_object(const struct aw_notified *call, const struct change *c,
+	const struct aw_place *place)
+{
+	const struct way way = way_to(place->object);
 	int first =
 		call->row->path < 0 || call->row->path == 0 ? 1 : call->row->path + 1;
-	int nofollow = is_link ? AT_SYMLINK_NOFOLLOW : 0;
 
 	switch (call->sys) {
 	case AW_SYS_chmod:
 	case AW_SYS_fchmod:
 	case AW_SYS_fchmodat:
 	case AW_SYS_fchmodat2:
-		if (is_link)
-			return syscall(SYS_fchmodat2, dir, path, call->args[first],
-				AT_SYMLINK_NOFOLLOW);
-		return fchmodat(dir, path, (mode_t)call->args[first] & 07777, 0);
+		return change_mode(way.text, place->st.st_mode, call->args[first]);
 	case AW_SYS_chown:
 	case AW_SYS_lchown:
 	case AW_SYS_fchown:
 	case AW_SYS_fchownat:
-		return fchownat(dir, path, id_of(call, call->args[first]),
-			id_of(call, call->args[first + 1]), nofollow);
+		return chown(way.text, id_of(call, call->args[first]),
+			id_of(call, call->args[first + 1]));
 	case AW_SYS_utime:
 	case AW_SYS_utimes:
 	case AW_SYS_futimesat:
 	case AW_SYS_utimensat:
-		return syscall(SYS_utimensat, dir, path,
-			c->times_given ? c->times : NULL, nofollow);
+		return change_times(c, way.text);
+	case AW_SYS_ioctl:
+		return set_inode(call, c, way.text);
+	case AW_SYS_truncate:
+		return cut(way.text, place->st.st_mode, (off_t)call->args[1]);
+	case AW_SYS_setxattr:
+	case AW_SYS_lsetxattr:
+	case AW_SYS_fsetxattr:
+	case AW_SYS_setxattrat:
+		return setxattr(way.text, c->name, c->value, c->size, c->how);
 	default:
-		return by_path(call, c, long_way, is_link);
+		return removexattr(way.text, c->name);
 	}
 }
 
-/* By the object itself; a symbolic link has only its name in its folder. */
+/* By the object itself, whatever stands at its name by now. */
 static long change_at(const struct aw_notified *call, const struct change *c,
 	const struct aw_place *place)
 {
-	char name[64 + AW_PLACE_PATH];
-	bool is_link = S_ISLNK(place->st.st_mode);
-
 	if (place->object < 0) {
 		errno = ENOENT;
 		return -1;
@@ -262,13 +288,7 @@ static long change_at(const struct aw_notified *call, const struct change *c,
 		errno = ENOTDIR;
 		return -1;
 	}
-	if (is_link)
-		snprintf(name, sizeof(name), "/proc/self/fd/%d/%s", place->parent,
-			place->last);
-	else
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", place->object);
-	return carry_out(call, c, aw_place_own_folder(),
-		name + sizeof("/proc/self/fd/") - 1, name, is_link);
+	return change_object(call, c, place);
 }
 
 /* Flags that the kernel would refuse; what it accepts is looked at elsewhere. */
@@ -338,6 +358,35 @@ static bool may_cut(struct aw_notified *call, const struct aw_place *place)
 	return call->sys != AW_SYS_truncate || aw_git_enter(call, place, false);
 }
 
+static long cut_waiting(struct aw_waiting *waiting)
+{
+	return truncate(way_to(waiting->fd).text, (off_t)waiting->mode);
+}
+
+/* It is allowed: do it, or let a thread wait that can. */
+static void carry_out(
+	struct aw_notified *call, const struct change *change, struct aw_place *place)
+{
+	struct aw_waiting waiting = {.watch = call->watch,
+		.id = call->id,
+		.target = call->target,
+		.second = -1,
+		.mode = call->args[1],
+		.work = cut_waiting};
+	long result = -1;
+
+	errno = aw_persona_take(call->watch, &call->target);
+	if (!errno)
+		result = change_at(call, change, place);
+	if (result >= 0 || errno != EWOULDBLOCK || call->sys != AW_SYS_truncate) {
+		aw_hand_answer(call, result < 0 ? -errno : result);
+		return;
+	}
+	aw_git_leave(call);
+	waiting.fd = aw_take_fd(&place->object);
+	aw_hand_wait(call, &waiting);
+}
+
 void aw_hand_change(struct aw_notified *call)
 {
 	struct change change = {.value = NULL};
@@ -348,14 +397,8 @@ void aw_hand_change(struct aw_notified *call)
 		call->silent = true; /* no file was looked at */
 		aw_hand_answer(call, -err);
 	} else if (find_subject(call, &place)) {
-		if (aw_hand_may(call, &place, NULL) && may_cut(call, &place)) {
-			long result = -1;
-
-			errno = aw_persona_take(call->watch, &call->target);
-			if (!errno)
-				result = change_at(call, &change, &place);
-			aw_hand_answer(call, result < 0 ? -errno : result);
-		}
+		if (aw_hand_may(call, &place, NULL) && may_cut(call, &place))
+			carry_out(call, &change, &place);
 		aw_git_leave(call);
 		aw_place_release(&place);
 	}

@@ -22,6 +22,12 @@ enum { RETRIES = 16 };
 /* Major numbers (kernel: Documentation/admin-guide/devices.txt). */
 enum { MEMORY_DEVICES = 1, TERMINAL_ALIASES = 5, PTS_FIRST = 136, PTS_LAST = 143 };
 
+/* What openat2 does not refuse; openat ignores the rest. */
+#define OPEN_KNOWN                                                                     \
+	((uint64_t)(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND |     \
+		    O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_DIRECTORY |           \
+		    O_NOFOLLOW | O_NOATIME | O_CLOEXEC))
+
 #define RESOLVE_KNOWN                                                                  \
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS |               \
 		RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_CACHED)
@@ -95,11 +101,12 @@ static int read_wish(struct aw_notified *call, struct wish *ret)
 static bool has_bad_flags(const struct wish *wish)
 {
 	struct open_how how = {.flags = wish->flags, .mode = wish->mode};
+	bool both = (wish->flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY);
 	long fd;
 
 	/* open(2) ignores what it does not know; only these do not go with everything
 	 */
-	if (!wish->strict && !(wish->flags & O_TMPFILE))
+	if (!wish->strict && !(wish->flags & O_TMPFILE) && !both)
 		return false;
 	if (wish->strict)
 		fd = syscall(SYS_openat2, -1, "x", &how, sizeof(how));
@@ -108,28 +115,31 @@ static bool has_bad_flags(const struct wish *wish)
 	return fd < 0 && errno == EINVAL;
 }
 
-static int issue(int dir, const char *path, const struct wish *wish, uint64_t without)
+static uint64_t mode_of(const struct wish *wish)
 {
-	uint64_t flags = (wish->flags & ~without) | O_CLOEXEC | O_NOCTTY;
-	bool makes = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
-	struct open_how how = {.flags = flags, .mode = makes ? wish->mode : 0};
+	bool makes = wish->flags & O_CREAT || (wish->flags & O_TMPFILE) == O_TMPFILE;
 
-	if (wish->strict)
-		return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	return openat(dir, path, (int)flags, (mode_t)how.mode);
+	return makes ? wish->mode & 07777 : 0;
 }
 
-static int open_again(int object, const struct wish *wish)
+/*
+ * The very object that was judged.  O_NOFOLLOW would stop at our own link to it, and
+ * that there is no link at its name is known.
+ */
+static int open_again(int object, const struct wish *wish, int more)
 {
-	return issue(aw_place_own_folder(), aw_place_link(object).text, wish,
-		O_CREAT | O_EXCL | O_NOFOLLOW);
+	uint64_t without = O_CREAT | O_NOFOLLOW | (wish->flags & O_CREAT ? O_EXCL : 0);
+	int flags = (int)(wish->flags & ~without) | O_CLOEXEC | O_NOCTTY | more;
+
+	return openat(aw_place_own_folder(), aw_place_link(object).text, flags,
+		(mode_t)mode_of(wish));
 }
 
 static long open_waiting(struct aw_waiting *waiting)
 {
 	const struct wish wish = {.flags = waiting->flags, .mode = waiting->mode};
 
-	return open_again(waiting->fd, &wish);
+	return open_again(waiting->fd, &wish, 0);
 }
 
 /* A pipe waits for its other end, a line for its carrier. */
@@ -161,59 +171,77 @@ static void wait_for_it(
 	aw_hand_wait(call, &waiting);
 }
 
-/* O_NOFOLLOW stays visible in F_GETFL, so it is opened by name, then compared. */
-static int open_named(const struct aw_place *place, const struct wish *wish)
-{
-	AW_CLOSE int fd = issue(place->parent, place->last, wish, O_CREAT | O_EXCL);
-	struct stat st;
-
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && st.st_dev == place->st.st_dev &&
-		st.st_ino == place->st.st_ino)
-		return aw_take_fd(&fd);
-	errno = ESTALE; /* exchanged meanwhile: look again */
-	return -1;
-}
-
 /* What is there already is in the way. */
 static bool makes_only(const struct wish *wish)
 {
 	return (wish->flags & (O_CREAT | O_EXCL | O_PATH)) == (O_CREAT | O_EXCL);
 }
 
-static int open_existing(const struct aw_place *place, const struct wish *wish)
+static bool ends_in_slash(const char *path)
 {
-	if (makes_only(wish)) {
-		errno = EEXIST;
-		return -1;
-	}
-	if (S_ISLNK(place->st.st_mode)) {
-		errno = ELOOP;
-		return -1;
-	}
-	/* "file/", and O_CREAT on a folder, are for the kernel to refuse */
-	if (place->parent >= 0 &&
-		(S_ISDIR(place->st.st_mode) ? wish->flags & O_CREAT
-					    : strchr(place->last, '/') != NULL))
-		return issue(place->parent, place->last, wish, O_EXCL | O_TRUNC);
-	if (wish->flags & O_NOFOLLOW && !(wish->flags & O_TRUNC) &&
-		place->parent >= 0 && place->last[0] != '.')
-		return open_named(place, wish);
-	return open_again(place->object, wish);
+	size_t len = strlen(path);
+
+	return len && path[len - 1] == '/';
 }
 
-/* Not there yet: made in the folder that was judged; O_EXCL, so it is nobody else's. */
+/*
+ * What the type of the object alone decides is answered without opening anything, in
+ * the order of the kernel's do_open(); 0: it has to be opened.
+ */
+static int known_answer(const struct aw_place *place, const struct wish *wish)
+{
+	mode_t mode = place->st.st_mode;
+	bool folder = wish->flags & O_DIRECTORY ||
+		      (place->parent >= 0 && ends_in_slash(place->last));
+
+	if (makes_only(wish))
+		return EEXIST;
+	if (wish->flags & O_CREAT && S_ISDIR(mode))
+		return EISDIR;
+	if (folder && !S_ISDIR(mode))
+		return ENOTDIR;
+	return S_ISLNK(mode) ? ELOOP : 0;
+}
+
+/*
+ * Whoever has a lease on a file could let us wait (fcntl(2), F_SETLEASE): EWOULDBLOCK
+ * then.  O_NONBLOCK means nothing else for a plain file and is taken off again.
+ */
+static int open_plain(const struct aw_place *place, const struct wish *wish)
+{
+	AW_CLOSE int fd = open_again(place->object, wish, O_NONBLOCK);
+
+	if (fd < 0)
+		return -1;
+	if (!(wish->flags & O_NONBLOCK) &&
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0)
+		return -1;
+	return aw_take_fd(&fd);
+}
+
+static int open_existing(const struct aw_place *place, const struct wish *wish)
+{
+	bool plain = S_ISREG(place->st.st_mode);
+
+	return plain ? open_plain(place, wish) : open_again(place->object, wish, 0);
+}
+
+/*
+ * Not there yet: made in the folder that was judged; O_EXCL, so it is nobody else's,
+ * and no link is followed.
+ */
 static int open_new(const struct aw_place *place, const struct wish *wish)
 {
-	struct wish now = *wish;
+	struct open_how how = {
+		.flags = (wish->flags & OPEN_KNOWN) | O_EXCL | O_CLOEXEC | O_NOCTTY,
+		.mode = mode_of(wish),
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
 
 	if (!(wish->flags & O_CREAT)) {
 		errno = ENOENT;
 		return -1;
 	}
-	now.flags |= O_EXCL;
-	return issue(place->parent, place->last, &now, 0);
+	return (int)syscall(SYS_openat2, place->parent, place->last, &how, sizeof(how));
 }
 
 static bool isatty_device(const struct aw_place *place)
@@ -244,13 +272,6 @@ static int own_terminal(
 	return -1;
 }
 
-static bool ends_in_slash(const char *path)
-{
-	size_t len = strlen(path);
-
-	return len && path[len - 1] == '/';
-}
-
 /* The target had no room for the descriptor: then the file is not made either. */
 static void unmake(const struct aw_place *place, int fd)
 {
@@ -262,30 +283,23 @@ static void unmake(const struct aw_place *place, int fd)
 		unlinkat(place->parent, place->last, 0);
 }
 
-/* Once: find, judge, open.  True: somebody else was faster; look again. */
-static bool attempt(struct aw_notified *call, const struct wish *wish, bool again)
+/* Nothing is opened: it is refused, or what was judged says the answer already. */
+static bool is_settled(
+	struct aw_notified *call, const struct wish *wish, const struct aw_place *place)
 {
-	struct aw_place place;
-	int fd = -1, err = 0;
-	bool made;
+	int err;
 
-	if (!aw_hand_find(call, &wish->walk, call->raw, &place, &call->event.path,
-		    &call->event.raw))
-		return false;
-	if (wish->flags & O_CREAT && place.last[0] != '/' &&
-		ends_in_slash(place.last)) {
+	if (wish->flags & O_CREAT && place->last[0] != '/' &&
+		ends_in_slash(place->last)) {
 		/* namei.c says so before it looks whether something is there */
-		aw_hand_may(call, &place, NULL);
+		aw_hand_may(call, place, NULL);
 		if (call->reply == AW_REPLY_CONTINUE)
 			aw_hand_answer(call, -EISDIR);
-		aw_place_release(&place);
-		return false;
+		return true;
 	}
-	if ((makes_only(wish) && aw_hand_is_taken(call, &place)) ||
-		!aw_hand_may(call, &place, NULL)) {
-		aw_place_release(&place);
-		return false;
-	}
+	if ((makes_only(wish) && aw_hand_is_taken(call, place)) ||
+		!aw_hand_may(call, place, NULL))
+		return true;
 	if (wish->flags & O_PATH) {
 		/*
 		 * The kernel hands no such descriptor over (seccomp.c: fget()).  It
@@ -293,39 +307,62 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 		 * again, at the place that it really is.
 		 */
 		call->reply = AW_REPLY_CONTINUE;
-		aw_place_release(&place);
-		return false;
+		return true;
 	}
-	if (aw_action_of_open(wish->flags) != AW_READ &&
-		!aw_git_enter(call, &place, false)) {
+	err = place->object < 0 ? 0 : known_answer(place, wish);
+	if (err)
+		aw_hand_answer(call, -err);
+	return err || (aw_action_of_open(wish->flags) != AW_READ &&
+			      !aw_git_enter(call, place, false));
+}
+
+/* 0 with a descriptor, or an errno. */
+static int open_it(struct aw_notified *call, const struct aw_place *place,
+	const struct wish *wish, int *ret)
+{
+	int err = aw_persona_take(call->watch, &call->target);
+
+	if (err)
+		return err;
+	*ret = place->object < 0 ? open_new(place, wish) : open_existing(place, wish);
+	err = *ret < 0 ? errno : 0;
+	if (err == EACCES && place->magic && isatty_device(place)) {
+		*ret = own_terminal(call, place, wish->flags);
+		err = *ret < 0 ? EACCES : 0;
+	}
+	return err;
+}
+
+/* Once: find, judge, open.  True: somebody else was faster; look again. */
+static bool attempt(struct aw_notified *call, const struct wish *wish, bool again)
+{
+	struct aw_place place;
+	int fd = -1, err = EWOULDBLOCK;
+	bool made, waits;
+
+	if (!aw_hand_find(call, &wish->walk, call->raw, &place, &call->event.path,
+		    &call->event.raw))
+		return false;
+	if (is_settled(call, wish, &place)) {
 		aw_place_release(&place);
 		return false;
 	}
 	made = place.object < 0;
-	if (!made && may_wait(&place, wish->flags)) {
-		aw_git_leave(call); /* git reads plain files */
-		wait_for_it(call, &place, wish);
-		aw_place_release(&place);
-		return false;
-	}
-	err = aw_persona_take(call->watch, &call->target);
-	if (!err) {
-		fd = made ? open_new(&place, wish) : open_existing(&place, wish);
-		err = fd < 0 ? errno : 0;
-	}
-	if (err == EACCES && place.magic && isatty_device(&place)) {
-		fd = own_terminal(call, &place, wish->flags);
-		err = fd < 0 ? EACCES : 0;
-	}
+	waits = !made && may_wait(&place, wish->flags);
+	if (!waits)
+		err = open_it(call, &place, wish, &fd);
+	/* somebody has a lease */
+	waits |= err == EWOULDBLOCK && !made && !(wish->flags & O_NONBLOCK);
 	if (!err && !aw_hand_give(call, &fd, wish->flags) && made)
 		unmake(&place, fd);
 	aw_git_leave(call);
 	aw_cleanup_close(&fd);
+	if (waits)
+		wait_for_it(call, &place, wish);
 	aw_place_release(&place);
-	if (again &&
-		(err == ESTALE || (made && err == EEXIST && !(wish->flags & O_EXCL))))
+	if (again && made && err == EEXIST && !(wish->flags & O_EXCL))
 		return true;
-	if (err)
+	if (err && !waits)
 		aw_hand_answer(call, -err);
 	return false;
 }
@@ -340,6 +377,7 @@ void aw_hand_open(struct aw_notified *call)
 				     : aw_action_of_open(wish.flags);
 	if (wish.flags & O_CREAT && ends_in_slash(call->raw))
 		wish.walk.follow = false;
+	wish.walk.opens = !makes_only(&wish) && !(wish.flags & O_PATH);
 	if (!err && has_bad_flags(&wish))
 		err = EINVAL;
 	if (err) {

@@ -28,6 +28,7 @@ struct walk {
 		   */
 	int cur;  /* owned, unless it is the root: the folder reached so far */
 	unsigned links;
+	bool opens; /* see struct aw_walk_wish */
 	bool magic;
 	mode_t own; /* see struct aw_place */
 	struct stat start;
@@ -305,7 +306,7 @@ static int end_here(struct walk *w, const char *name, const char *slashes, int *
 	if (ret->object < 0)
 		return 0;
 	ret->st = *st;
-	return S_ISCHR(st->st_mode) ? aw_place_own_tty(w->target, ret) : 0;
+	return w->opens && S_ISCHR(st->st_mode) ? aw_place_own_tty(w->target, ret) : 0;
 }
 
 /* One component. -1: go on; else the walk is over with that errno (0: done). */
@@ -454,6 +455,7 @@ int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 	struct walk w = {.watch = watch,
 		.target = target,
 		.resolve = wish->resolve,
+		.opens = wish->opens,
 		.root = -1,
 		.cur = -1};
 	int err;

@@ -40,6 +40,7 @@ struct aw_place {
 struct aw_walk_wish {
 	int dir;	  /* AT_FDCWD or a descriptor of the target's */
 	bool follow;	  /* a symbolic link in the last component */
+	bool opens;	  /* what is found: /dev/tty is the target's terminal then */
 	uint64_t resolve; /* RESOLVE_ flags of the target's openat2 */
 };
 

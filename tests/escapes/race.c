@@ -298,6 +298,76 @@ static int name_race(struct target *t, int what)
 	return take_path(t, t->read); /* refusals are the race's own affair */
 }
 
+enum { FOLDER_CREAT, FOLDER_WRITE, FILE_SLASH };
+
+/* One try, while "a" is now a folder or file and now a link to what is wanted. */
+static int swapped(struct target *t, int what)
+{
+	int fd, inner, rc;
+
+	switch (what) {
+	case FOLDER_CREAT:
+		return take(t, open("a", O_RDONLY | O_CREAT, 0600));
+	case FOLDER_WRITE:
+		fd = open("a", O_WRONLY | O_CREAT, 0600);
+		return fd < 0 ? errno : poke(fd);
+	default:
+		fd = open("a/", O_RDONLY);
+		if (fd < 0)
+			return errno;
+		/* a descriptor of a denied folder may lead where a name does not */
+		inner = openat(fd, "key", O_RDONLY);
+		rc = take(t, inner);
+		if (rc != 0 && t->denied)
+			snprintf(t->got, sizeof t->got, "%s", ""), rc = 0;
+		close(fd);
+		return rc;
+	}
+}
+
+/* Wait until the other process is at it: what is there has changed twice. */
+static void see_it_change(void)
+{
+	struct stat first = {0}, st;
+	long until = now() + 5000;
+
+	lstat("a", &first);
+	for (int seen = 0; seen < 4 && now() < until;) {
+		if (lstat("a", &st) == 0 && st.st_ino != first.st_ino)
+			seen++, first = st;
+	}
+}
+
+/* What is there when it is judged is of another type when it is opened. */
+static int type_race(struct target *t, int what)
+{
+	int i, rc = EACCES, limit = limit_of(t, 1);
+	char there[600];
+	long until;
+	pid_t child;
+
+	snprintf(there, sizeof there, "%s", what == FOLDER_WRITE ? t->write : t->read);
+	if (what == FILE_SLASH)
+		*strrchr(there, '/') = '\0';
+	if (what == FILE_SLASH ? put("a", "mine\n") != 0 : mkdir("a", 0755) < 0)
+		return errno;
+	if (symlink(there, "b") < 0)
+		return errno;
+	child = fork();
+	while (child == 0)
+		syscall(SYS_renameat2, AT_FDCWD, "a", AT_FDCWD, "b", 2);
+	see_it_change();
+	until = now() + 1000;
+	for (i = 0; i < limit || now() < until; i++) {
+		rc = swapped(t, what);
+		if (rc == 0)
+			break;
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return rc;
+}
+
 const struct attempt race_table[] = {
 	{"race_open", "r", "the path of open for reading", path_race, OPEN_READ},
 	{"race_open_write", "w", "the path of open for writing", path_race, OPEN_WRITE},
@@ -319,5 +389,11 @@ const struct attempt race_table[] = {
 		SWAP_FOLDER},
 	{"race_outer", "r", "a symbolic link to a folder that changes under way",
 		name_race, SWAP_OUTER},
+	{"race_type_creat", "r", "a folder that becomes a link, by O_CREAT", type_race,
+		FOLDER_CREAT},
+	{"race_type_write", "w", "a folder that becomes a link, written by O_CREAT",
+		type_race, FOLDER_WRITE},
+	{"race_type_slash", "s", "a file that becomes a link to a folder, by a slash",
+		type_race, FILE_SLASH},
 	{0},
 };

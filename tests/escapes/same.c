@@ -20,6 +20,7 @@ static const struct {
 } sections[] = {
 	{"errors", same_errors},
 	{"opens", same_opens},
+	{"types", same_types},
 	{"ids", same_ids},
 	{"self", same_self},
 	{"signals", same_signals},

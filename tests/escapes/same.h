@@ -27,6 +27,7 @@ long clock_ms(void);
 
 void same_errors(void);	 /* failing calls, one for one */
 void same_opens(void);	 /* flags, descriptors, modes, umask */
+void same_types(void);	 /* what the type of a file says; leases */
 void same_ids(void);	 /* users, groups, capabilities */
 void same_self(void);	 /* what /proc/self and /dev mean */
 void same_signals(void); /* a storm of signals: no call is made twice */

@@ -45,10 +45,10 @@ static const char *const names[] = {"missing", "missing/x", "file", "file/", "fi
 	"full/", "full/child", "full/../file", "loop", "loop/", "loop/x", "dangling",
 	"dangling/", "to-file", "to-file/", "to-dir", "to-dir/", "to-dir/.",
 	"to-dir/new", "to-full/child", "", ".", "..", "./", "noaccess", "noentry/file",
-	"noentry", "nowrite/file", "nowrite/new", "script", "fifo/x", "odd \xff\n name",
-	"/", "//", "/..", "/proc/no-such", "/proc/self/nothing", "/proc/version",
-	"/dev/null/x", "long name", "long path", "no pointer", "bad pointer",
-	"/dev/shm/far"};
+	"noentry", "nowrite/file", "nowrite/new", "script", "fifo", "fifo/", "fifo/x",
+	"odd \xff\n name", "/", "//", "/..", "/proc/no-such", "/proc/self/nothing",
+	"/proc/version", "/dev/null/x", "long name", "long path", "no pointer",
+	"bad pointer", "/dev/shm/far"};
 
 static const char *pointer(const char *name)
 {

@@ -47,8 +47,18 @@ void aw_gitconfig_open(
 /* 1: the next entry; 0: the end; -1: git would give up here, see `line`. */
 int aw_gitconfig_next(struct aw_gitconfig *c);
 
-/* Does git run a program because of this key with this value (NULL: without one)? */
+/*
+ * May git, or another tool, run a program because of this key with this value (NULL:
+ * without one), or write to a file that the value names?  True for every key that is
+ * not known to be harmless.
+ */
 bool aw_gitconfig_runs(const char *name, size_t len, const char *value);
+
+/* gitconfig_alias.c: may an alias with this value do so? */
+bool aw_gitconfig_alias_runs(const char *value);
+
+/* Is the word in a list of words with one space between them? */
+bool aw_gitconfig_lists(const char *list, const char *word, size_t len);
 
 /* Does the key bring in another file? */
 bool aw_gitconfig_includes(const char *name, size_t len);
@@ -62,10 +72,18 @@ struct aw_gitconfig_finding {
 /*
  * May `text` take the place of `before` (NULL: there was nothing)?  True when each key
  * in it that runs a program was there with that same value.  Else false and *ret: the
- * first that was not.  A text that git cannot read is refused whole.  scratch:
+ * first that was not.  A text that git cannot read is refused whole.  file: the
+ * absolute name that the text will have, or NULL where that is not known.  scratch:
  * AW_GITCONFIG_SCRATCH() of both lengths together.
  */
 bool aw_gitconfig_may_replace(const char *text, size_t len, const char *before,
-	size_t before_len, char *scratch, struct aw_gitconfig_finding *ret);
+	size_t before_len, const char *file, char *scratch,
+	struct aw_gitconfig_finding *ret);
+
+/*
+ * Would core.worktree with this value in this configuration let git write outside of
+ * the directory that the repository is in?  A checkout there makes any file.
+ */
+bool aw_gitconfig_strays(const char *file, const char *worktree);
 
 #endif

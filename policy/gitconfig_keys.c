@@ -5,12 +5,24 @@
 #include <strings.h>
 
 #include "policy/gitconfig.h"
+#include "policy/path.h"
 
 /* More of them than anybody sets by hand; each is looked for in the text before. */
 enum { RUNNING_MAX = 200 };
 
 enum sub { NONE, SOME, ANY };
-enum when { ALWAYS, PROGRAM, FILLED, ALIAS, BANG, SLASH, EXT, EXT_BASE, PROTOCOL };
+enum when {
+	ALWAYS,
+	PROGRAM,
+	FILLED,
+	ALIAS,
+	BANG,
+	SLASH,
+	INSIDE,
+	EXT,
+	EXT_BASE,
+	PROTOCOL
+};
 
 static const struct {
 	const char *section, *key;
@@ -21,14 +33,23 @@ static const struct {
 #include "policy/gitconfig.def"
 };
 
-static const char *const alias_words[] = {
-#define AW_GIT_ALIAS(word) word,
+/* Keys that run nothing: all of a section, or those in a list, or only below `sub`. */
+static const struct {
+	const char *section, *sub, *keys;
+} harmless[] = {
+#define AW_GIT_OPEN(section, keys) {section, NULL, keys},
+#define AW_GIT_OPEN_IN(section, sub, keys) {section, sub, keys},
+#include "policy/gitconfig.def"
+};
+
+static const char *const free_sections[] = {
+#define AW_GIT_FREE(sections) sections,
 #include "policy/gitconfig.def"
 };
 
 /* A name taken apart: section up to the first dot, key behind the last. */
 struct parts {
-	const char *section, *sub, *key;
+	const char *section, *sub, *key; /* sub is NULL without one */
 	size_t section_len, sub_len, key_len;
 	bool has_sub;
 };
@@ -43,18 +64,29 @@ static bool take_apart(const char *name, size_t len, struct parts *ret)
 		;
 	*ret = (struct parts){.section = name,
 		.section_len = (size_t)(first - name),
-		.sub = first + 1,
 		.key = last + 1,
 		.key_len = (size_t)(name + len - last - 1),
 		.has_sub = last != first};
-	if (ret->has_sub)
+	if (ret->has_sub) {
+		ret->sub = first + 1;
 		ret->sub_len = (size_t)(last - first - 1);
+	}
 	return true;
 }
 
 static bool is_text(const char *bytes, size_t len, const char *text)
 {
 	return strlen(text) == len && memcmp(bytes, text, len) == 0;
+}
+
+bool aw_gitconfig_lists(const char *list, const char *word, size_t len)
+{
+	for (size_t n; *list; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		if (n == len && memcmp(list, word, n) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool key_matches(const struct parts *p, const char *pattern)
@@ -86,30 +118,6 @@ static bool is_boolean(const char *value)
 	return !value[strspn(value, "0123456789")];
 }
 
-/* Quotes and backslashes are git's to take away: words are looked for without them. */
-static bool has_word(const char *value, const char *word)
-{
-	static const char around[] = " \t\n\r\"'\\";
-
-	while (*(value += strspn(value, around))) {
-		if (begins(value, word))
-			return true;
-		value += strcspn(value, around);
-	}
-	return false;
-}
-
-static bool alias_runs(const char *value)
-{
-	value += strspn(value, " \t\n\r\"'\\");
-	if (*value == '!' || *value == '-')
-		return true; /* "-c KEY=VALUE" sets any key */
-	for (size_t i = 0; i < sizeof(alias_words) / sizeof(alias_words[0]); i++)
-		if (has_word(value, alias_words[i]))
-			return true;
-	return false;
-}
-
 /* git-config(1), protocol.allow: ext is never let by itself, unknown ones not always.
  */
 static bool loosens(const struct parts *p, const char *value)
@@ -139,11 +147,13 @@ static bool value_counts(enum when when, const struct parts *p, const char *valu
 	case FILLED:
 		return *value;
 	case ALIAS:
-		return alias_runs(value);
+		return aw_gitconfig_alias_runs(value);
 	case BANG:
 		return *value == '!';
 	case SLASH:
 		return *value == '/' || *value == '~';
+	case INSIDE:
+		return strchr(value, '/') != NULL;
 	case EXT:
 		return begins(value, ext);
 	default:
@@ -151,9 +161,28 @@ static bool value_counts(enum when when, const struct parts *p, const char *valu
 	}
 }
 
+/* A key that no row is about may be another tool's, and its value a program. */
+static bool is_harmless(const struct parts *p)
+{
+	for (size_t i = 0; i < sizeof(free_sections) / sizeof(free_sections[0]); i++)
+		if (aw_gitconfig_lists(free_sections[i], p->section, p->section_len))
+			return true;
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (is_text(p->section, p->section_len, harmless[i].section) &&
+			(!harmless[i].sub ||
+				(p->has_sub && is_text(p->sub, p->sub_len,
+						       harmless[i].sub))) &&
+			(strcmp(harmless[i].keys, "*") == 0 ||
+				aw_gitconfig_lists(
+					harmless[i].keys, p->key, p->key_len)))
+			return true;
+	return false;
+}
+
 bool aw_gitconfig_runs(const char *name, size_t len, const char *value)
 {
 	struct parts p;
+	bool known = false;
 
 	if (!take_apart(name, len, &p))
 		return false;
@@ -165,8 +194,9 @@ bool aw_gitconfig_runs(const char *name, size_t len, const char *value)
 			continue;
 		if (value_counts(rows[i].when, &p, value))
 			return true;
+		known = true;
 	}
-	return false;
+	return !known && !is_harmless(&p);
 }
 
 bool aw_gitconfig_includes(const char *name, size_t len)
@@ -212,8 +242,40 @@ static bool find(struct aw_gitconfig_finding *ret, unsigned line, const char *wh
 	return false;
 }
 
+/* The length of the directory that a file is in, without a slash at the end. */
+static size_t folder_of(const char *path, size_t len)
+{
+	while (len && path[len - 1] != '/')
+		len--;
+	return len ? len - 1 : 0;
+}
+
+bool aw_gitconfig_strays(const char *file, const char *worktree)
+{
+	const char *git = strstr(file, "/.git/");
+	size_t folder = folder_of(file, strlen(file)), top, len;
+	char to[4096];
+
+	top = git ? (size_t)(git - file) : folder_of(file, folder);
+	len = aw_path_join(file, folder, worktree, strlen(worktree), to, sizeof(to));
+	return !len || len < top || memcmp(to, file, top) != 0 ||
+	       (to[top] && to[top] != '/');
+}
+
+/* Does the entry run a program, or lead git's writing elsewhere? */
+static bool counts(const struct aw_gitconfig *entry, const char *file)
+{
+	const char *value = entry->has_value ? entry->value : NULL;
+
+	return aw_gitconfig_runs(entry->name, entry->name_len, value) ||
+	       (file && value &&
+		       is_text(entry->name, entry->name_len, "core.worktree") &&
+		       aw_gitconfig_strays(file, value));
+}
+
 bool aw_gitconfig_may_replace(const char *text, size_t len, const char *before,
-	size_t before_len, char *scratch, struct aw_gitconfig_finding *ret)
+	size_t before_len, const char *file, char *scratch,
+	struct aw_gitconfig_finding *ret)
 {
 	char *more = scratch + AW_GITCONFIG_SCRATCH(len);
 	struct aw_gitconfig now, then = {.text = NULL};
@@ -226,8 +288,7 @@ bool aw_gitconfig_may_replace(const char *text, size_t len, const char *before,
 	if (before)
 		aw_gitconfig_open(&then, before, before_len, more);
 	while ((more_to_come = aw_gitconfig_next(&now)) == 1) {
-		if (!aw_gitconfig_runs(
-			    now.name, now.name_len, now.has_value ? now.value : NULL))
+		if (!counts(&now, file))
 			continue;
 		if (++running > RUNNING_MAX)
 			return find(ret, now.line, "too many keys that run programs");

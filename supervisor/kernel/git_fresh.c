@@ -81,7 +81,7 @@ bool aw_git_may(const struct aw_git_text *now, const struct aw_git_text *before,
 		return false;
 	}
 	if (aw_gitconfig_may_replace(now->bytes, now->len,
-		    before ? before->bytes : NULL, before_len, scratch, &finding))
+		    before ? before->bytes : NULL, before_len, file, scratch, &finding))
 		return true;
 	find(ret, file, finding.line, finding.what);
 	return false;

@@ -114,6 +114,15 @@ def renames():
             f"{os.path.basename(os.path.dirname(path))}/{os.path.basename(path)}: a key that runs a program does not come by a rename", result)
         say(error_of(by_rename, path, (old or "") + "[user]\n\tname = y\n") == "ok" and "name = y" in read(path),
             f"{os.path.basename(os.path.dirname(path))}/{os.path.basename(path)}: another one does")
+    old = read(".git/config")
+    for text in ("[alias]\n\tlg = grep --open-files=./evil .\n", "[alias]\n\tr = rebase -ix./evil\n", "[delta]\n\tpager = x\n",
+                 "[http]\n\tcookieFile = /x\n\tsaveCookies = true\n", "[core]\n\tworktree = ../..\n"):
+        result = error_of(by_rename, ".git/config", old + text)
+        say(result == "EACCES" and read(".git/config") == old, "nor " + " ".join(text.split()), result)
+    text = "[alias]\n\tlg = log --graph --format='%h %s'\n[gitflow \"branch\"]\n\tmaster = main\n[core]\n\tworktree = ..\n"
+    result = error_of(by_rename, ".git/config", old + text)
+    say(result == "ok" and read(".git/config") == old + text, "what is known to be harmless does", result)
+    by_rename(".git/config", old)
     result = error_of(by_rename, "renamed/config", "[core\n")
     say(result == "EACCES", "nor what is no configuration", result)
     result = error_of(by_rename, "renamed/config", "#" * (1 << 20) + "\n")

@@ -64,7 +64,7 @@ git init -q --bare up.git; git remote add origin ../w/up.git; git push -qu origi
 git checkout -qb topic --track origin/main; git checkout -q main
 git remote rename origin o; git remote rename o origin
 git worktree add -q wt -b tree; (cd wt; echo c >c; git add c; git commit -qm c)
-git sparse-checkout init --cone; git sparse-checkout set d; git -C wt config --worktree core.x y; git sparse-checkout disable
+git sparse-checkout init --cone; git sparse-checkout set d; git -C wt config --worktree core.abbrev 9; git sparse-checkout disable
 git init -q lib; (cd lib; echo s >s; git add s; git commit -qm s)
 git submodule add -q "file://$PWD/lib" sub; git commit -qm sub
 git clone -q --recurse-submodules . copy; git -C copy submodule update -q --init

@@ -95,11 +95,11 @@ static void replace(const char *text, size_t len, bool good, unsigned runs)
 	char *scratch = room(2 * AW_GITCONFIG_SCRATCH(len));
 	struct aw_gitconfig_finding finding;
 
-	if (aw_gitconfig_may_replace(text, len, text, len, scratch, &finding) !=
+	if (aw_gitconfig_may_replace(text, len, text, len, NULL, scratch, &finding) !=
 		(good && runs <= 200))
 		abort();
-	if (aw_gitconfig_may_replace(text, len, NULL, 0, scratch, &finding) !=
-		(good && !runs))
+	if (aw_gitconfig_may_replace(text, len, NULL, 0, "/w/.git/config", scratch,
+		    &finding) != (good && !runs))
 		abort();
 	free(scratch);
 }

@@ -43,11 +43,12 @@ static const struct {
 	{"\xef\xbb\xbf[core]\n\tpager = less\n", "core.pager", 2},
 	{"[core]\r\n\tpager = less\r\n", "core.pager", 2},
 	{"[core]\n\t# pager = x\n\t; pager = x\n", "", 0},
-	{"[core]\n\tx = y # \\\n\tpager = less\n", "core.pager", 3},
-	{"[core]\n\tx = \"y # \\\n\tpager = less\"\n", "", 0},
-	{"[core]\n\tx = y \\\n\tpager = less\n", "", 0},
-	{"[core]\n\tx = \"a;b\"\n\teditor = vi\n", "core.editor", 3},
-	{"[core \"x\"]\n\tpager = less\n", "", 0},
+	{"[core]\n\teol = y # \\\n\tpager = less\n", "core.pager", 3},
+	{"[core]\n\teol = \"y # \\\n\tpager = less\"\n", "", 0},
+	{"[core]\n\teol = y \\\n\tpager = less\n", "", 0},
+	{"[core]\n\teol = \"a;b\"\n\teditor = vi\n", "core.editor", 3},
+	{"[core \"x\"]\n\tpager = less\n", "core.x.pager", 2},
+	{"[user \"x\"]\n\tpager = less\n", "", 0},
 	{"[core]\n\tsshCommand = ssh -i k\n", "core.sshcommand", 2},
 	{"[core]\n\tgitProxy = p for h\n", "core.gitproxy", 2},
 	{"[core]\n\taskPass = x\n", "core.askpass", 2},
@@ -84,6 +85,60 @@ static const struct {
 	{"[alias]\n\tx = rebase -x y\n", "alias.x", 2},
 	{"[alias]\n\tx = rebase '--exec=y'\n", "alias.x", 2},
 	{"[alias]\n\tx = submodule foreach y\n", "alias.x", 2},
+	{"[alias]\n\tx = grep --open-files=./evil .\n", "alias.x", 2},
+	{"[alias]\n\tx = grep -nO./evil .\n", "alias.x", 2},
+	{"[alias]\n\tx = grep -n -O ./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = rebase --exe=./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = rebase -ix./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = rebase -i\\\"x\\\"./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = \"rebase '-'x ./evil\"\n", "alias.x", 2},
+	{"[alias]\n\tx = rebase '-\\\\x' ./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = ls-remote --upload-pac=./evil .\n", "alias.x", 2},
+	{"[alias]\n\tx = fetch --upload-p ./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = fetch ext::./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = difftool -yx./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = clone -u ./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = config core.fsmonitor ./evil\n", "alias.x", 2},
+	{"[alias]\n\tx = log --output=/home/u/.bashrc\n", "alias.x", 2},
+	{"[alias]\n\tx = log --outpu /home/u/.bashrc\n", "alias.x", 2},
+	{"[alias]\n\tx = submodule --quiet foreach y\n", "alias.x", 2},
+	{"[alias]\n\tx = log 'open\n", "alias.x", 2},
+	{"[alias]\n\tx = foo\n", "alias.x", 2},
+	{"[alias]\n\tx = --no-pager log -1\n", "", 0},
+	{"[alias]\n\tx = --exec-path=. log\n", "alias.x", 2},
+	{"[alias]\n\tlg = log --graph --abbrev-commit --decorate --date=relative "
+	 "--format=format:'%C(bold blue)%h%C(reset) - %s::%an' --all\n",
+		"", 0},
+	{"[alias]\n\tco = checkout\n\tci = commit -v\n\tbr = branch\n", "", 0},
+	{"[alias]\n\tunstage = reset HEAD --\n\tlast = log -1 HEAD\n", "", 0},
+	{"[alias]\n\tamend = commit --amend --no-edit\n\tdf = diff --cached\n", "", 0},
+	{"[alias]\n\tsup = submodule update --init --recursive\n", "", 0},
+	{"[alias]\n\tpf = push --force-with-lease\n\tpu = push -u origin HEAD\n", "",
+		0},
+	{"[alias]\n\tri = rebase -i --autosquash\n\tgr = grep -nI\n", "", 0},
+	{"[delta]\n\tpager = x\n", "delta.pager", 2},
+	{"[tig]\n\tbind = x\n", "tig.bind", 2},
+	{"[jump]\n\tgrepCmd = x\n", "jump.grepcmd", 2},
+	{"[gitflow \"path\"]\n\thooks = x\n", "gitflow.path.hooks", 2},
+	{"[gitflow \"branch\"]\n\tmaster = main\n", "", 0},
+	{"[gitflow]\n\tbranch = main\n", "gitflow.branch", 2},
+	{"[secrets]\n\tproviders = x\n", "secrets.providers", 2},
+	{"[cinnabar]\n\thelper = x\n", "cinnabar.helper", 2},
+	{"[annex]\n\tsecure-erase-command = x\n", "annex.secure-erase-command", 2},
+	{"[remote \"o\"]\n\tannex-externaltype = x\n", "remote.o.annex-externaltype",
+		2},
+	{"[remote \"o\"]\n\tgh-resolved = base\n", "", 0},
+	{"[branch \"b\"]\n\tvscode-merge-base = origin/main\n", "", 0},
+	{"[core]\n\tnewCommand = x\n", "core.newcommand", 2},
+	{"[trace2]\n\teventTarget = /x\n", "trace2.eventtarget", 2},
+	{"[http]\n\tcookieFile = x\n", "http.cookiefile", 2},
+	{"[http \"https://h\"]\n\tsaveCookies = true\n", "http.https://h.savecookies",
+		2},
+	{"[http \"https://h\"]\n\textraHeader = a: b\n", "", 0},
+	{"[format]\n\toutputDirectory = x\n", "format.outputdirectory", 2},
+	{"[merge]\n\ttool = ../../../w/evil\n", "merge.tool", 2},
+	{"[lfs]\n\trepositoryformatversion = 0\n", "", 0},
+	{"[lfs \"https://h/x.git/info/lfs\"]\n\tlocksverify = true\n", "", 0},
 	{"[alias \"x\"]\n\tcommand = !y\n", "alias.x.command", 2},
 	{"[include]\n\tpath = x\n", "include.path", 2},
 	{"[includeIf \"gitdir:~/x\"]\n\tpath = y\n", "includeif.gitdir:~/x.path", 2},
@@ -146,8 +201,8 @@ static bool may_replace(const char *text, size_t len, const char *before,
 	size_t before_len = before ? strlen(before) : 0;
 	char *scratch =
 		malloc(AW_GITCONFIG_SCRATCH(len) + AW_GITCONFIG_SCRATCH(before_len));
-	bool may =
-		aw_gitconfig_may_replace(text, len, before, before_len, scratch, ret);
+	bool may = aw_gitconfig_may_replace(
+		text, len, before, before_len, NULL, scratch, ret);
 
 	free(scratch);
 	return may;
@@ -237,6 +292,27 @@ static void what_is_too_much(void)
 			!aw_gitconfig_includes("include.x.path", 14) &&
 			!aw_gitconfig_includes("includeif.path", 14),
 		"what brings in another file is known");
+}
+
+static void where_git_writes(void)
+{
+	static const struct {
+		const char *file, *worktree;
+		bool strays;
+	} ways[] = {{"/w/.git/config", "..", false},
+		{"/w/.git/config", "../sub", false},
+		{"/w/.git/config", "/w/sub", false}, {"/w/.git/config", "../..", true},
+		{"/w/.git/config", "../../wider", true}, {"/w/.git/config", "/h", true},
+		{"/w/.git/modules/a/b/config", "../../../../a/b", false},
+		{"/w/.git/modules/a/config", "../../../../h", true},
+		{"/w/bare.git/config", "../files", false},
+		{"/w/bare.git/config", "../../h", true}};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		ok(aw_gitconfig_strays(ways[i].file, ways[i].worktree) ==
+				ways[i].strays,
+			"a work tree at %s in %s %s", ways[i].worktree, ways[i].file,
+			ways[i].strays ? "is outside" : "is no way out");
 }
 
 /* What git says of a file: "key\nvalue" or "key", each with a NUL behind it. */
@@ -355,6 +431,7 @@ int main(void)
 	each_alone();
 	each_change();
 	what_is_too_much();
+	where_git_writes();
 	git_agrees();
 	return done();
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gitconfig_alias.c - which aliases of git's are harmless: known commands and options.
+ */
+#include <string.h>
+
+#include "policy/gitconfig.h"
+
+/* Long enough for every option; of other words the beginning is enough. */
+enum { WORD_MAX = 64 };
+
+static const char commands[] =
+#define AW_GIT_COMMANDS(names) names
+#include "policy/gitconfig.def"
+	;
+static const char options[] =
+#define AW_GIT_OPTIONS(names) names
+#include "policy/gitconfig.def"
+	;
+static const char letters[] =
+#define AW_GIT_LETTERS(text) text
+#include "policy/gitconfig.def"
+	;
+
+/* What parts words for git (git-compat-util.h, isspace). */
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/*
+ * The next word of an alias, as git parts them (alias.c, split_cmdline); what is longer
+ * than WORD_MAX is cut.  1: a word; 0: the end; -1: a quote or backslash is left open.
+ */
+static int next_word(const char **at, char *to, size_t *ret_len)
+{
+	const char *c = *at;
+	char quote = 0;
+	size_t len = 0;
+
+	while (is_space(*c))
+		c++;
+	if (!*c)
+		return 0;
+	for (; *c && (quote || !is_space(*c)); c++) {
+		if (quote ? *c == quote : *c == '\'' || *c == '"') {
+			quote = quote ? 0 : *c;
+			continue;
+		}
+		if (*c == '\\' && quote != '\'' && !*++c)
+			return -1;
+		if (len < WORD_MAX)
+			to[len] = *c;
+		len++;
+	}
+	to[len < WORD_MAX ? len : WORD_MAX] = '\0';
+	*ret_len = len;
+	*at = c;
+	return quote ? -1 : 1;
+}
+
+static bool is_known_option(const char *word, size_t len)
+{
+	size_t name = strcspn(word, "=");
+
+	if (word[1] == '-')
+		return name <= WORD_MAX - 1 &&
+		       (name == 2 ? len == 2
+				  : aw_gitconfig_lists(options, word + 2, name - 2));
+	return len < WORD_MAX && strspn(word + 1, letters) == len - 1;
+}
+
+/* "transport::address" runs git-remote-transport. */
+static bool is_other_transport(const char *word)
+{
+	const char *colons = strstr(word, "::");
+
+	return colons && !memchr(word, '/', (size_t)(colons - word));
+}
+
+/* Of submodule, these alone: "foreach" takes a command. */
+static bool is_submodule_word(const char *word)
+{
+	static const char words[] = "add init status summary sync update";
+
+	return aw_gitconfig_lists(words, word, strlen(word));
+}
+
+bool aw_gitconfig_alias_runs(const char *value)
+{
+	char word[WORD_MAX + 1];
+	bool command = false, submodule = false;
+	size_t len;
+	int more;
+
+	while ((more = next_word(&value, word, &len)) == 1) {
+		if (!command && strcmp(word, "--no-pager") == 0)
+			continue;
+		if (!command) {
+			if (!aw_gitconfig_lists(commands, word, len))
+				return true;
+			command = true;
+			submodule = strcmp(word, "submodule") == 0;
+		} else if (word[0] == '-' ? word[1] && !is_known_option(word, len)
+					  : is_other_transport(word)) {
+			return true;
+		} else if (submodule && word[0] != '-') {
+			if (!is_submodule_word(word))
+				return true;
+			submodule = false;
+		}
+	}
+	return more < 0;
+}

@@ -26,6 +26,7 @@
 #include "supervisor/kernel/persona.h"
 #include "supervisor/kernel/route.h"
 #include "supervisor/net/inner.h"
+#include "supervisor/net/unix_listens.h"
 #include "supervisor/pidfd.h"
 
 int aw_hand_socket(struct aw_notified *call, int number)
@@ -128,6 +129,15 @@ int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t
 	return 0;
 }
 
+/* What of it can be told where nothing was found. */
+static void note_unfound(
+	struct aw_notified *call, const struct aw_text *path, const struct aw_text *raw)
+{
+	call->event.family = AF_UNIX;
+	call->event.address = path->len ? *path : *raw;
+	call->event.path = call->event.raw = (struct aw_text){NULL, 0};
+}
+
 /* A socket file: its place, so that what is judged is what is spoken to. */
 static bool find_file(struct aw_notified *call, struct aw_hand_address *address)
 {
@@ -140,7 +150,48 @@ static bool find_file(struct aw_notified *call, struct aw_hand_address *address)
 	call->raw[address->len - offsetof(struct sockaddr_un, sun_path)] = '\0';
 	found = aw_hand_find(call, &wish, call->raw, &address->place, &path, &raw);
 	aw_persona_drop();
+	if (!found)
+		note_unfound(call, &path, &raw);
 	return found;
+}
+
+/*
+ * Nobody is there to be reached, or the name is taken: that is the answer, whatever the
+ * rules are, and no denial.  What is hidden is not there.
+ */
+static int answer_without_rules(
+	const struct aw_notified *call, const struct aw_hand_address *address)
+{
+	const struct aw_place *place = &address->place;
+	struct aw_decision seen;
+
+	if (place->parent < 0)
+		return 0;
+	if (call->event.action != AW_BIND && place->object < 0)
+		return aw_call_is_absent(call, place->name) ? ENOENT : 0;
+	if (call->event.action != AW_BIND)
+		return S_ISSOCK(place->st.st_mode) ? 0 : ECONNREFUSED;
+	if (place->object < 0)
+		return 0;
+	aw_image_decide_path_in(atomic_load(&call->watch->image),
+		call->target.who.role.profiles, AW_READ, place->name, place->len,
+		&seen);
+	return seen.verdict == AW_ALLOW ? EADDRINUSE : 0;
+}
+
+static bool is_answered_without_rules(
+	struct aw_notified *call, const struct aw_hand_address *address)
+{
+	static const struct aw_decision none = {AW_ALLOW, AW_NO_RULE};
+	int err = answer_without_rules(call, address);
+
+	if (!err || !aw_hand_waits(call))
+		return err != 0;
+	aw_call_decide(call, &none);
+	call->event.result_known = true;
+	call->event.result = err;
+	aw_hand_answer(call, -err);
+	return true;
 }
 
 /* The session's own servers may be spoken to even where no rule names them. */
@@ -177,6 +228,8 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 		event->address = (struct aw_text){call->path2, path.len};
 	}
 	event->path = event->raw = (struct aw_text){NULL, 0};
+	if (is_answered_without_rules(call, address))
+		return false;
 	aw_image_decide_address_in(image, profiles, event->action, &to, &decision);
 	address->route = aw_route_of_name(call, &to, &decision);
 	if (decision.verdict != AW_ALLOW && decision.rule == AW_NO_RULE &&
@@ -200,6 +253,11 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 			decision = file;
 	}
 	aw_call_decide(call, &decision);
+	/* what a server has left may be taken over: as the kernel says it */
+	if (call->reply == AW_REPLY_FAIL && call->err == EACCES &&
+		event->action != AW_BIND && address->place.object >= 0 &&
+		!aw_unix_has_owner(&address->place.st))
+		call->err = ECONNREFUSED;
 	return call->reply == AW_REPLY_CONTINUE && aw_hand_waits(call);
 }
 

@@ -141,6 +141,64 @@ for name in kernel preload; do
 	is 'ok EACCES EACCES EACCES EACCES EACCES ok EACCES EACCES' "engine $name: the same" "$(reach "${names[@]}")"
 done
 
+# Where nobody is, the kernel's answer comes first, and it is no denial.
+cat >"$tmp/nobody.py" <<'EOP'
+import errno, socket, sys
+def answer(call):
+    try:
+        call()
+        return "ok"
+    except OSError as e:
+        return errno.errorcode[e.errno]
+folder = sys.argv[1]
+print(*[answer(lambda: socket.socket(socket.AF_UNIX).connect(folder + "/" + name))
+        for name in ("none", "none/none", "file", "left", "live")],
+    answer(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"x", folder + "/none")),
+    answer(lambda: socket.socket(socket.AF_UNIX).bind(folder + "/live")))
+EOP
+mkdir "$tmp/nobody"
+: >"$tmp/nobody/file"
+python3 - "$tmp/nobody" <<'EOP' &
+import os, socket, sys, threading
+os.chdir(sys.argv[1])
+left, live = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+left.bind("left")
+left.close()
+live.bind("live")
+live.listen()
+open("ready", "w").close()
+threading.Event().wait()
+EOP
+at_end "kill $!"
+wait_for 5 test -e "$tmp/nobody/ready"
+nobody() { "$AGENTWATCH" run --quiet --mode "$1" --policy "$tmp/policy.yaml" --runner "$2" --log "$log" -- python3 "$tmp/nobody.py" "$tmp/nobody" 2>&1; }
+printf 'version: 1\nnetwork: {default: deny}\n' >"$tmp/policy.yaml"
+bare=$(python3 "$tmp/nobody.py" "$tmp/nobody")
+is 'ENOENT ENOENT ECONNREFUSED ECONNREFUSED ok ENOENT EADDRINUSE' 'who is not there is told so' "$bare"
+for runner in exec landlock bwrap; do
+	nobody audit $runner >/dev/null 2>&1 || { skip "behind $runner" 'it does not work here'; continue; }
+	rm -f "$log"
+	is "${bare/ok/EACCES}" "$runner, enforce: the same, and who is there is out of reach" "$(nobody enforce $runner)"
+	is 'bind allow connect allow connect allow connect allow connect deny connect deny sendto allow' "$runner, enforce: no denials" \
+		"$(jq -r --arg folder "$tmp/nobody" 'select(.address and (.address | startswith($folder))) | "\(.call) \(.verdict)"' "$log" | sort | xargs)"
+	rm -f "$log"
+	is "$bare" "$runner, audit: the same" "$(nobody audit $runner)"
+	is 'allow ENOENT allow ENOENT allow ENOENT' "$runner, audit: what is not there is no denial" \
+		"$(jq -r 'select(.address and (.address | endswith("/none"))) | "\(.verdict) \(.result)"' "$log" | xargs)"
+done
+if have tmux; then
+	mkdir "$tmp/tmux"
+	for runner in landlock bwrap; do
+		for turn in first second; do
+			is 1 "$runner: tmux starts its server, the $turn time" "$(cd "$tmp/work" && TMPDIR=$tmp/tmux TMUX_TMPDIR=$tmp/tmux TMUX='' timeout 20 \
+				"$AGENTWATCH" run --quiet --mode enforce --runner $runner --log none -- \
+				sh -c 'tmux -L here new-session -d "sleep 5"; tmux -L here ls' 2>&1 | grep -c '1 windows')"
+		done
+	done
+else
+	skip 'tmux starts its server' 'no tmux'
+fi
+
 # A real agent: asked by its own client.
 if have ssh-agent && have ssh-add; then
 	ssh-agent -D -a "$tmp/agent/real" >/dev/null 2>&1 &

@@ -45,7 +45,7 @@ enum aw_work {
 	AW_WORK_FAST, /* hybrid, audit, verdicts local: decide, log, go through the gate
 		       */
 	AW_WORK_KERNEL,	 /* every watched call is notified; only carry the shim on */
-	AW_WORK_READS,	 /* hybrid, enforce, all that may not be read is out of reach:
+	AW_WORK_READS,	 /* hybrid, enforce, Landlock refuses what may not be read:
 			    decide and log reading opens here, the rest is notified */
 	AW_WORK_PRELOAD, /* no kernel layer: decide and log here, ask over the socket */
 };

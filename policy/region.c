@@ -180,6 +180,63 @@ void aw_image_region(const struct aw_image *image, const char *path, size_t len,
 	judge(image, AW_WRITE, &mild_write, &ret->mildest_write);
 }
 
+/* Can a match of this entry make the verdict on reading stricter? */
+static bool may_refuse_reads(const struct aw_image_entry *entry)
+{
+	switch (entry->list) {
+	case AW_LIST_HIDE:
+	case AW_LIST_DENY:
+	case AW_LIST_ASK:
+	case AW_LIST_EXEC_DENY:
+		return !entry->negated;
+	case AW_LIST_WRITE:
+	case AW_LIST_READ:
+		return entry->negated;
+	default:
+		return false;
+	}
+}
+
+/* Everything from here down, as far as no boundary lies below. */
+static bool reads_all_up_to_boundaries(
+	const struct aw_image *image, const char *path, size_t len)
+{
+	struct aw_decision here;
+	struct aw_region below;
+
+	aw_image_decide_path(image, AW_READ, path, len, &here);
+	if (here.verdict != AW_ALLOW)
+		return false;
+	aw_image_region(image, path, len, &below);
+	return below.strictest_read.verdict == AW_ALLOW;
+}
+
+bool aw_image_reads_all(const struct aw_image *image, const char *path, size_t len)
+{
+	char at[4096];
+	size_t i, at_len;
+
+	if (len >= sizeof(at) || !reads_all_up_to_boundaries(image, path, len))
+		return false;
+	len -= len == 1; /* "/" */
+	for (i = 0; i < image->parts[AW_PART_PATTERNS].count; i++) {
+		const struct aw_image_entry *entry = pattern_at(image, i);
+		struct aw_boundary boundary;
+
+		if (kind_of(entry) != AW_BOUNDARY_FILES || !may_refuse_reads(entry) ||
+			entry->stratum >= AW_STRATA)
+			continue;
+		at_len = aw_image_boundary(image, i, at, sizeof(at), &boundary);
+		if (!at_len)
+			return false; /* too long to say where it lies */
+		if (at_len <= len || memcmp(at, path, len) != 0 || at[len] != '/')
+			continue;
+		if (!reads_all_up_to_boundaries(image, at, at_len))
+			return false;
+	}
+	return true;
+}
+
 static bool has_net(const struct aw_image *image, unsigned stratum, enum aw_list list)
 {
 	const struct aw_image_net *nets = aw_part_at(image, AW_PART_NETS);

@@ -46,6 +46,12 @@ struct aw_region {
 void aw_image_region(const struct aw_image *image, const char *path, size_t len,
 	struct aw_region *ret);
 
+/*
+ * True when no rule refuses reading path, or anything that is or may ever come below
+ * it; a question counts as a refusal.  What profiles say is left out.
+ */
+bool aw_image_reads_all(const struct aw_image *image, const char *path, size_t len);
+
 /* True when both say the same where no list says anything. */
 bool aw_image_same_defaults(const struct aw_image *a, const struct aw_image *b);
 

@@ -178,7 +178,8 @@ static bool may_block(int dir, const char *path, int flags)
 }
 
 /* Flags that make an open more than a look; as the filter has them. */
-#define CHANGE_FLAGS (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
+#define CHANGE_FLAGS                                                                   \
+	(O_ACCMODE | O_CREAT | O_TRUNC | O_PATH | (O_TMPFILE & ~O_DIRECTORY))
 
 /* Decided in this process: not with verdicts "ask", not where the kernel layer decides.
  */
@@ -265,7 +266,7 @@ static long open_proven(
 		proven = is_missing(r);
 	else if (ret == -EFAULT || ret == -ENOSYS || ret == -EACCES || ret == -ELOOP)
 		proven = false; /* the supervisor knows why */
-	else if (ret >= 0 && !(flags & O_PATH))
+	else if (ret >= 0)
 		proven = is_at(ret, r);
 	if (proven) {
 		aw_ring_result(ticket, AW_REC_DONE, ret < 0 ? (unsigned)-ret : 0);

@@ -2,13 +2,18 @@
 /* held.c - what holds the rules of one session. */
 #include "supervisor/held.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "policy/profile.h"
 #include "policy/region.h"
 #include "policy/rules.h"
+#include "supervisor/cleanup.h"
 #include "supervisor/kernel/landlock_apply.h"
 
 static int hold_with_landlock(const struct aw_policy *policy,
@@ -18,12 +23,80 @@ static int hold_with_landlock(const struct aw_policy *policy,
 	struct aw_landlock_wish wish = {.plan = plan,
 		.own_mounts = wall->own_mounts,
 		.no_ports = notified,
+		/* without notifications nobody opens what is not granted */
+		.image = notified ? policy->image : NULL,
 		.abstract_sockets = aw_landlock_abstract(policy->image)};
 
 	if (aw_landlock_probe(err) < 0) /* a second layer may be missing */
 		return wall->own_mounts ? 0 : -1;
 	wish.version = aw_landlock_version();
 	return aw_landlock_make(&wish, ret, err);
+}
+
+/* Where the kernel does not refuse every read that a rule refuses, and why. */
+static const char *why_reads_are_not_held(
+	const struct aw_landlock *landlock, bool walled, bool notified)
+{
+	if (!walled)
+		return "no sandbox holds them";
+	if (!notified)
+		return "the engine preload has nobody who opens what Landlock does not "
+		       "grant";
+	if (!landlock->version)
+		return "this kernel has no Landlock";
+	return landlock->reads_held ? NULL : landlock->why_not;
+}
+
+/* The command gets a directory that it reaches by no mount of the sandbox's. */
+static bool inherits_folder(void)
+{
+	AW_CLOSEDIR DIR *open_ones = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	struct stat st;
+
+	while (open_ones && (entry = readdir(open_ones))) {
+		int fd = atoi(entry->d_name), flags = fcntl(fd, F_GETFD);
+
+		if (entry->d_name[0] != '.' && flags >= 0 && !(flags & FD_CLOEXEC) &&
+			fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+			return true;
+	}
+	return !open_ones;
+}
+
+/* What a filter cannot know, or Landlock does not. */
+static void settle_gate(const struct aw_policy *policy, const struct aw_wall *wall,
+	bool notified, struct aw_holding *ret)
+{
+	const char *why = why_reads_are_not_held(&ret->landlock, true, notified);
+
+	if (why)
+		why = "not all refusals of reads are held by Landlock";
+	else if (aw_image_hides(policy->image))
+		why = "it would tell whether a hidden file exists";
+	else if (geteuid() == 0 && (!wall->no_devices || inherits_folder()))
+		why = "root could read a disk by a device file in a folder";
+	else if (aw_image_profiles_refuse_reads(policy->image))
+		why = "a profile refuses reads that others may make";
+	ret->gate_refused = why;
+}
+
+void aw_holding_print(const struct aw_holding *holding, FILE *out)
+{
+	bool walled = holding->drop_capabilities;
+	const char *why = why_reads_are_not_held(
+		&holding->landlock, walled, holding->facts.notified);
+
+	if (!holding->facts.enforce)
+		return;
+	if (why)
+		fprintf(out, "reads   refused by the supervisor: %s\n", why);
+	else
+		fputs("reads   refused by Landlock, which grants the others\n", out);
+	if (holding->gate_refused)
+		fprintf(out, "gate    no open passes: %s\n", holding->gate_refused);
+	else
+		fputs("gate    opens for reading pass\n", out);
 }
 
 int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
@@ -36,6 +109,7 @@ int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
 	ret->facts = (struct aw_strength_facts){.notified = notified,
 		.enforce = policy->mode == AW_ENFORCE,
 		.image = policy->image};
+	ret->gate_refused = "no sandbox holds what may not be read";
 	if (policy->mode != AW_ENFORCE)
 		return 0;
 	if (!walled) { /* root could set up the network so that addresses lead elsewhere
@@ -52,6 +126,7 @@ int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
 	ret->facts.mounts = wall->own_mounts ? plan : NULL;
 	ret->facts.no_network = wall->own_network && plan->network == AW_PLAN_NET_NONE;
 	ret->facts.apart = wall->own_network;
+	settle_gate(policy, wall, notified, ret);
 	return 0;
 }
 

@@ -17,6 +17,9 @@ struct aw_holding {
 	bool drop_capabilities;		/* root would not be held with all of them */
 	bool drop_network_admin;	/* without a wall: this one alone */
 	struct aw_strength_facts facts; /* point into this struct, policy and plan */
+	const char
+		*gate_refused; /* why no open for reading may pass from the gate
+				  page; NULL: Landlock refuses whatever a rule does */
 };
 
 /*
@@ -26,6 +29,10 @@ struct aw_holding {
 int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
 	const struct aw_wall *wall, bool notified, struct aw_holding *ret,
 	struct aw_error *err);
+
+/* For plan.txt, in mode enforce: who refuses reads, and what passes from the gate page.
+ */
+void aw_holding_print(const struct aw_holding *holding, FILE *out);
 
 /* Free the contents, not the struct itself. */
 void aw_holding_release(struct aw_holding *holding);

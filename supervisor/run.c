@@ -55,8 +55,8 @@ static const struct aw_option options[] = {
 		"let processes that outlive the command go on, still watched"},
 };
 
-/* What Landlock is given, behind the plan that it comes from. */
-static int write_landlock(const struct aw_run *run, struct aw_error *err)
+/* Who holds what, and what Landlock is given, behind the plan that it comes from. */
+static int write_holding(const struct aw_run *run, struct aw_error *err)
 {
 	AW_FREE char *path = aw_session_path(run->session, "plan.txt");
 	AW_FCLOSE FILE *file = path ? fopen(path, "ae") : NULL;
@@ -64,8 +64,10 @@ static int write_landlock(const struct aw_run *run, struct aw_error *err)
 	if (!file)
 		return aw_fail(err, errno, "writing %s: %s", path ? path : "plan.txt",
 			strerror(errno));
-	aw_landlock_print(
-		&run->holding.landlock, run->wall.own_mounts ? NULL : &run->plan, file);
+	aw_holding_print(&run->holding, file);
+	if (run->holding.landlock.version)
+		aw_landlock_print(&run->holding.landlock,
+			run->wall.own_mounts ? NULL : &run->plan, file);
 	return 0;
 }
 
@@ -74,7 +76,7 @@ static int hold(struct aw_run *run, struct aw_error *err)
 {
 	if (aw_hold(&run->policy, run->plan.count ? &run->plan : NULL, &run->wall,
 		    run->engine != AW_PRELOAD, &run->holding, err) < 0 ||
-		(run->holding.landlock.version && write_landlock(run, err) < 0))
+		write_holding(run, err) < 0)
 		return -1;
 	return aw_require(&run->holding.facts, run->options.require, aw_say, err);
 }
@@ -155,6 +157,8 @@ int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
 
 	if (run->engine == AW_HYBRID && !facts.enforce && !facts.ask)
 		facts.work = AW_WORK_FAST;
+	else if (run->engine == AW_HYBRID && !facts.ask && !run->holding.gate_refused)
+		facts.work = AW_WORK_READS;
 	return aw_shared_create(&facts, policy->image, policy->image_size, ret, err);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "policy/profile.h"
 #include "supervisor/net/traffic.h"
 #include "supervisor/say.h"
 #include "supervisor/service_parts.h"
@@ -21,13 +22,39 @@ static int load_again(struct aw_run *run, struct aw_policy *ret, struct aw_error
 				 "the files have mistakes (see its terminal)");
 }
 
+/*
+ * What Landlock grants, and the filter lets through, stays for as long as the processes
+ * live: a policy that takes some of it back could not be held.
+ */
+static int keep_grants(
+	const struct aw_run *run, const struct aw_policy *policy, struct aw_error *err)
+{
+	const char *path;
+
+	if (run->engine != AW_HYBRID || run->holding.gate_refused)
+		return 0;
+	if (aw_image_profiles_refuse_reads(policy->image))
+		return aw_fail(err, ENOTSUP,
+			"it has a profile that refuses reads, which cannot be held in "
+			"a "
+			"session whose processes open files for reading by themselves; "
+			"end it and start a new one");
+	if (!aw_landlock_still(&run->holding.landlock, policy->image, &path))
+		return aw_fail(err, ENOTSUP,
+			"it refuses reading something at or below %s, which the "
+			"processes of this session may open by themselves until they "
+			"end; end the session and start a new one",
+			path);
+	return 0;
+}
+
 /* The same, handed to the watched processes; with an error nothing is left. */
 static int read_again(struct aw_run *run, struct aw_policy *ret,
 	struct aw_shared *shared, struct aw_error *err)
 {
 	if (load_again(run, ret, err) < 0)
 		return -1;
-	if (aw_run_share(run, ret, shared, err) == 0)
+	if (keep_grants(run, ret, err) == 0 && aw_run_share(run, ret, shared, err) == 0)
 		return 0;
 	aw_policy_release(ret);
 	return -1;

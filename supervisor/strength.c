@@ -71,9 +71,10 @@ static bool mounts_hold(
 	switch (action) {
 	case AW_READ:
 	case AW_EXEC:
-	case AW_METADATA:
 	case AW_CONNECT:
 	case AW_SEND:
+		return aw_plan_lacks(plan, path);
+	case AW_METADATA:
 		return aw_plan_reach(plan, path) == AW_PLAN_NOTHING;
 	case AW_WRITE:
 		return aw_plan_reach(plan, path) != AW_PLAN_WRITE;

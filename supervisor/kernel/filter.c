@@ -155,8 +155,9 @@ static void put_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 /* The endings of mode enforce. */
 static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 {
+	/* O_PATH too: Landlock is not asked about what is only named */
 	const uint32_t reading =
-		O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+		O_ACCMODE | O_CREAT | O_TRUNC | O_PATH | (O_TMPFILE & ~O_DIRECTORY);
 
 	start[IF_NEW_VIEW] = f->count;
 	load(f, ARGUMENT(0));

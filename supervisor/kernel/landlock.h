@@ -14,6 +14,9 @@
  *   stays with the supervisor: no grant could leave it out and still let files be
  *   created beside it.
  *
+ * With an image in the wish, reading is granted by landlock_reads.c instead: only where
+ * no rule can refuse it, so that a process may open for reading by itself.
+ *
  * So some of a plan is not held; aw_landlock_holds() looks at the grants themselves
  * and never claims more than they keep.  Nothing is ever created to make a wall.
  */
@@ -43,9 +46,11 @@ struct aw_landlock {
 	int version;			 /* of the kernel's interface */
 	uint64_t files, network, scopes; /* what is handled */
 	struct aw_landlock_rule *rules;	 /* owned; sorted by path, one a path */
-	size_t count;
+	size_t count, room;
 	struct aw_landlock_port *ports; /* owned */
 	size_t port_count;
+	bool reads_held;   /* reading is granted only where no rule can refuse it */
+	char why_not[256]; /* a phrase, when that could not be; "": nobody wanted it */
 };
 
 /* What a ruleset is made from. */
@@ -54,6 +59,9 @@ struct aw_landlock_wish {
 	int version;	 /* of the kernel's interface: landlock_apply.h */
 	bool own_mounts; /* a view of its own: what is not in it needs no wall */
 	bool no_ports; /* the supervisor, which is not behind it, connects and binds */
+	const struct aw_image *image; /* every refusal of a read in it is to be held;
+					 the supervisor opens what is not granted. NULL:
+					 what the plan lets be read is granted */
 	bool abstract_sockets; /* some rule lets an abstract Unix socket be used */
 };
 
@@ -65,6 +73,13 @@ bool aw_landlock_abstract(const struct aw_image *image);
 
 int aw_landlock_make(const struct aw_landlock_wish *wish, struct aw_landlock *ret,
 	struct aw_error *err);
+
+/*
+ * Would every grant of reading be made under another policy, too?  False with the path
+ * of one that would not.
+ */
+bool aw_landlock_still(const struct aw_landlock *landlock, const struct aw_image *image,
+	const char **ret_path);
 
 /* Put the calling thread behind it, as agentwatch-enter does for the command. */
 int aw_landlock_enter(const struct aw_landlock *landlock, struct aw_error *err);

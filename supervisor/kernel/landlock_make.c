@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
-#include "supervisor/kernel/landlock.h"
+#include "supervisor/kernel/landlock_make.h"
 #include "supervisor/kernel/landlock_rights.h"
 
 /* A folder with more in it is not carved: its grants would cost more than they hold. */
@@ -18,7 +18,7 @@ struct maker {
 	const struct aw_landlock_wish *wish;
 	struct aw_landlock *to;
 	const struct aw_plan_entry **entries; /* parents right before what is below */
-	size_t count, room;
+	size_t count;
 	bool failed; /* out of memory */
 };
 
@@ -95,25 +95,31 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && path[len] == '/';
 }
 
-static void grant(struct maker *m, const char *path, uint64_t access)
+bool aw_landlock_grant(struct aw_landlock *to, const char *path, uint64_t access)
 {
-	struct aw_landlock *to = m->to;
 	struct aw_landlock_rule *rules = to->rules;
 	AW_FREE char *copy = NULL;
 
-	if (!(access & to->files) || m->failed)
-		return;
-	if (to->count == m->room) {
-		m->room = m->room ? m->room * 2 : 64;
-		rules = realloc(to->rules, m->room * sizeof(*rules));
+	if (!(access & to->files))
+		return true;
+	if (to->count == to->room) {
+		to->room = to->room ? to->room * 2 : 64;
+		rules = realloc(to->rules, to->room * sizeof(*rules));
 	}
 	copy = rules ? strdup(path) : NULL;
-	m->failed = !copy;
 	if (rules)
 		to->rules = rules;
-	if (copy)
-		rules[to->count++] = (struct aw_landlock_rule){
-			aw_take_ptr(&copy), access & to->files};
+	if (!copy)
+		return false;
+	rules[to->count++] =
+		(struct aw_landlock_rule){aw_take_ptr(&copy), access & to->files};
+	return true;
+}
+
+static void grant(struct maker *m, const char *path, uint64_t access)
+{
+	if (!m->failed && !aw_landlock_grant(m->to, path, access))
+		m->failed = true;
 }
 
 /* What stands at path, not what it points to. */
@@ -336,8 +342,7 @@ static void grant_own(struct maker *m)
 		grant(m, "/tmp", m->to->files);
 }
 
-/* One rule a path, in order. */
-static void tidy(struct aw_landlock *to)
+void aw_landlock_tidy(struct aw_landlock *to)
 {
 	size_t kept = 0;
 
@@ -413,11 +418,14 @@ int aw_landlock_make(const struct aw_landlock_wish *wish, struct aw_landlock *re
 		else
 			grant_basics(&m);
 	}
+	if (!m.failed) {
+		aw_landlock_tidy(&made);
+		m.failed = wish->image && aw_landlock_narrow(wish, &made) < 0;
+	}
 	if (m.failed) {
 		aw_landlock_release(&made);
 		return aw_fail(err, ENOMEM, "making Landlock rules: out of memory");
 	}
-	tidy(&made);
 	*ret = made;
 	return 0;
 }

@@ -80,6 +80,7 @@ static int build_wall(struct aw_standing *s, bool notified, struct aw_error *err
 	AW_FREE char *enter = aw_find_part("agentwatch-enter");
 	char *const command[] = {(char *)"/bin/sh", NULL};
 	const char *const parts[] = {enter, NULL};
+	struct aw_error none;
 	const struct aw_plan_wish wish = {.policy = &s->policy,
 		.variables = &s->layers.variables,
 		.program = command[0],
@@ -87,6 +88,8 @@ static int build_wall(struct aw_standing *s, bool notified, struct aw_error *err
 		.cwd = cwd ? cwd : "/",
 		.parts = parts,
 		.enforce = s->policy.mode == AW_ENFORCE,
+		.layered =
+			s->policy.mode == AW_ENFORCE && aw_landlock_probe(&none) == 0,
 		.notified = notified};
 	struct aw_error why;
 

@@ -65,6 +65,19 @@ enum aw_plan_access aw_plan_reach(const struct aw_plan *plan, const char *path)
 	return entry->access;
 }
 
+bool aw_plan_lacks(const struct aw_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct aw_plan_entry *entry = &plan->entries[i];
+		bool mounted = entry->access != AW_PLAN_NOTHING &&
+			       (!entry->partial || entry->whole);
+
+		if (mounted && aw_path_is_below(path, entry->path))
+			return false;
+	}
+	return aw_plan_reach(plan, path) == AW_PLAN_NOTHING;
+}
+
 static struct aw_plan_entry *push(
 	struct aw_plan_maker *maker, const struct aw_place *place, const char *source)
 {

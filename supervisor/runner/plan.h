@@ -102,7 +102,13 @@ int aw_plan_make(
 /* What the plan lets be done with a path; the deepest entry counts. */
 enum aw_plan_access aw_plan_reach(const struct aw_plan *plan, const char *path);
 
-/* For plan.txt: a line an entry, then network, ports and who holds reads. */
+/*
+ * True when nothing is mounted there or above that would hold it: it is not merely
+ * covered.  A cover falls off when a process outside replaces what is under it.
+ */
+bool aw_plan_lacks(const struct aw_plan *plan, const char *path);
+
+/* For plan.txt: a line an entry, then network and ports. */
 void aw_plan_print(const struct aw_plan *plan, FILE *out);
 
 /* Free the contents, not the struct itself. */

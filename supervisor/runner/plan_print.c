@@ -56,5 +56,4 @@ void aw_plan_print(const struct aw_plan *plan, FILE *out)
 		plan->all_connect_ports, out);
 	print_ports("listen ", plan->listen_ports, plan->listen_count,
 		plan->all_listen_ports, out);
-	fputs("reads   held when they are opened\n", out);
 }

@@ -21,7 +21,8 @@ struct aw_wall {
 	int *fds;      /* owned: descriptors that prefix names by number, inherited */
 	size_t fd_count;
 	bool own_mounts, own_pids, own_network; /* namespaces that it makes */
-	bool landlock; /* agentwatch-enter applies the plan as a Landlock ruleset */
+	bool no_devices; /* no device file opens but those of its own /dev */
+	bool landlock;	 /* agentwatch-enter applies the plan as a Landlock ruleset */
 };
 
 struct aw_runner {

@@ -129,7 +129,7 @@ else
 	skip 'Landlock holds' 'no Landlock here'
 fi
 if "$AGENTWATCH" run --quiet --runner bwrap --mode enforce --log none -- true 2>/dev/null; then
-	is kernel 'mounts hold a denied file in a folder to write' "$(one .strength --runner bwrap --read "$tmp/ws/token")"
+	is supervisor 'mounts do not hold a denied file in a folder to write: a cover falls off' "$(one .strength --runner bwrap --read "$tmp/ws/token")"
 	is 'the mounts of the wall' 'and say so' "$(one .by --runner bwrap --write /etc/passwd)"
 else
 	skip 'mounts hold' 'bwrap does not work here'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# test_gate.sh - reading in enforce: every open is judged by the supervisor.
+# test_gate.sh - reading in enforce: by the program itself where Landlock refuses what a rule does.
 #
 # Who reported an open tells which way it went: "shim" through the gate, "kernel" by the supervisor.
 . "$(dirname "$0")/../tap.sh"
@@ -33,10 +33,12 @@ for runner in bwrap landlock; do
 		skip "gated reads behind $runner" "$(tail -n 1 "$tmp/why")"
 		continue
 	fi
+	way=shim
+	[ "$runner$(id -u)" = landlock0 ] && way=kernel # a device file could be read
 	is text "$runner: a file is read" "$(enforce "$tmp/held.yaml" -- cat "$ground/file")"
-	is kernel '... by the supervisor' "$(sources "$ground/file")"
+	is $way '... in the program, but for root without mounts' "$(sources "$ground/file")"
 	is text "$runner: one by a relative name" "$(enforce "$tmp/held.yaml" -- cat file)"
-	is kernel '... by the supervisor' "$(sources "$ground/file")"
+	is $way '... in the program, but for root without mounts' "$(sources "$ground/file")"
 	is text "$runner: one behind a symbolic link" "$(enforce "$tmp/held.yaml" -- cat link)"
 	is 'kernel 1' '... is logged once, by where the link leads' "$(sources "$ground/file") $(lines "$ground/file")"
 	is 0 '... and not by its own name' "$(lines "$ground/link")"
@@ -60,12 +62,42 @@ for runner in bwrap landlock; do
 	enforce "$tmp/held.yaml" -- bash -c ': <box/file; : <box/other; : <box/file
 		ln -sfT other box/file; : <box/file; : <box/file
 		mv box old; ln -s "$0" box; : <box/file; : <box/file; : <old/other' "$tmp/away"
-	is 'kernel kernel' "$runner: a file of a known folder" "$(reads "$ground/box/file")"
-	is 'kernel kernel kernel' '... and one that a link of that folder leads to' "$(reads "$ground/box/other")"
+	is "$way $way" "$runner: a file of a known folder" "$(reads "$ground/box/file")"
+	is "kernel kernel $way" '... and one that a link of that folder leads to' "$(reads "$ground/box/other")"
 	is 'kernel kernel' '... a link in place of the folder' "$(reads "$tmp/away/file")"
-	is kernel '... the folder under its new name' "$(reads "$ground/old/other")"
+	is $way '... the folder under its new name' "$(reads "$ground/old/other")"
 	rm -r "$ground/old" "$ground/box"
-	is text "$runner: with a pattern that no wall can hold" "$(enforce "$tmp/open.yaml" -- cat file)"
+	is text "$runner: with a pattern that may cover new files" "$(enforce "$tmp/open.yaml" -- cat file)"
 	is kernel '... reads are made by the supervisor' "$(sources "$ground/file")"
+	is text "$runner: a program that was just built is run" "$(enforce "$tmp/held.yaml" -- sh -c 'cp /bin/cat built && ./built file')"
+	is text '... by a script, too' "$(enforce "$tmp/held.yaml" -- sh -c 'printf "#!/bin/sh\ncat file\n" >script && chmod +x script && ./script')"
+	rm -f built script
+	# plan.txt says the same
+	said() { (XDG_STATE_HOME=$tmp/state && export XDG_STATE_HOME && "$AGENTWATCH" run --quiet --runner "$runner" --log none --session "$1" --policy "$2" -- true
+		grep "^$3 " "$tmp/state/agentwatch/sessions/$1/plan.txt"); }
+	is 'reads   refused by Landlock, which grants the others' "$runner: plan.txt says who refuses reads" "$(said "held-$runner" "$tmp/held.yaml" reads)"
+	case $way in
+	shim) is 'gate    opens for reading pass' '... and what passes' "$(said "gate-$runner" "$tmp/held.yaml" gate)" ;;
+	*) like 'no open passes: root could' '... and what passes' "$(said "gate-$runner" "$tmp/held.yaml" gate)" ;;
+	esac
+	like "reads   refused by the supervisor: new files may be made in .*, and something in it may not be read" \
+		"$runner: and why it is not Landlock" "$(said "open-$runner" "$tmp/open.yaml" reads)"
+	like 'no open passes: it would tell whether a hidden' '... a hidden name' \
+		"$(sed 's/deny:/hide:/' "$tmp/held.yaml" >"$tmp/hide.yaml"; said "hide-$runner" "$tmp/hide.yaml" gate)"
+	# what processes may read by themselves no later policy takes back
+	if [ $way = shim ]; then
+		cp "$tmp/held.yaml" "$tmp/now.yaml"
+		"$AGENTWATCH" run --quiet --runner "$runner" --log none --session "now-$runner" --policy "$tmp/now.yaml" -- sh -c 'echo up >up; while [ ! -e down ]; do sleep 0.1; done' &
+		pid=$!
+		for ((i = 0; i < 100; i++)); do [ -e up ] && break; sleep 0.1; done
+		sed "s|deny: .|&\"$ground/file\", |" "$tmp/held.yaml" >"$tmp/now.yaml"
+		like "the old policy stays: .*at or below $ground" "$runner: a policy that takes some of it back is refused" \
+			"$("$AGENTWATCH" policy reload "now-$runner" 2>&1)"
+		sed "s|deny: .|&\"$tmp/away/other\", |" "$tmp/held.yaml" >"$tmp/now.yaml"
+		like 'read again' '... one that does not is taken' "$("$AGENTWATCH" policy reload "now-$runner" 2>&1)"
+		touch down
+		wait $pid
+		rm -f up down
+	fi
 done
 done_testing

@@ -135,9 +135,9 @@ static void enforce_watches_more(bool metadata)
 	data = call(aw_syscalls[AW_SYS_openat].nr, AW_GATE_RETURN);
 	data.args[2] = O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW;
 	ok(allowed(&data), "and that is openat for reading");
-	for (size_t i = 0; i < 5; i++) {
-		static const uint64_t not_reading[] = {
-			O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE | O_DIRECTORY};
+	for (size_t i = 0; i < 6; i++) {
+		static const uint64_t not_reading[] = {O_WRONLY, O_RDWR, O_CREAT,
+			O_TRUNC, O_TMPFILE | O_DIRECTORY, O_PATH};
 
 		data.args[2] = not_reading[i];
 		ok(notified(&data), "openat with flags 0%lo is not for reading",

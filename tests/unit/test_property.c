@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "policy/compile.h"
+#include "policy/region.h"
 #include "tests/unit/random.h"
 #include "tests/unit/reference.h"
 #include "tests/unit/tap.h"
@@ -169,9 +170,36 @@ static unsigned compare(const struct aw_draft *draft, const struct aw_image *ima
 	return wrong;
 }
 
+/* Where all may be read, no name at or below can be refused; and the other way round.
+ */
+static unsigned ask_below(const struct aw_draft *draft, const struct aw_image *image,
+	unsigned *all, unsigned *some)
+{
+	char folder[64], path[160], rest[64];
+	bool clean, refused = false;
+	unsigned i;
+
+	make_path(folder, false);
+	folder[roll(3) ? 3 * (strlen(folder) > 4) : strlen(folder)] = '\0';
+	if (folder[0] != '/' || (folder[1] && folder[strlen(folder) - 1] == '/'))
+		strcpy(folder, "/");
+	clean = aw_image_reads_all(image, folder, strlen(folder));
+	*(clean ? all : some) += 1;
+	for (i = 0; i < PATHS && !refused; i++) {
+		make_path(rest, false);
+		snprintf(path, sizeof(path), "%s%s", folder[1] ? folder : "", rest);
+		if (folder[1] && !rest[1])
+			strcpy(path, folder);
+		refused = judge(draft, AW_READ, path) != AW_ALLOW;
+	}
+	if (clean && refused)
+		note("all of %s may be read, but not %s", folder, path);
+	return clean && refused;
+}
+
 static void random_policies_mean_what_they_say(void)
 {
-	unsigned i, wrong = 0, bad = 0;
+	unsigned i, wrong = 0, bad = 0, unclean = 0, all = 0, some = 0;
 	struct aw_draft draft;
 	struct aw_error err;
 	size_t size;
@@ -183,10 +211,15 @@ static void random_policies_mean_what_they_say(void)
 			abort();
 		bad += aw_image_check(image, size, &err) < 0;
 		wrong += compare(&draft, image);
+		for (int k = 0; k < 8; k++)
+			unclean += ask_below(&draft, image, &all, &some);
 		free(image);
 		aw_draft_release(&draft);
 	}
 	ok(bad == 0, "every image passes its own check");
+	ok(unclean == 0 && all > 100 && some > 100,
+		"where all may be read nothing is refused (%u folders, %u others)", all,
+		some);
 	ok(wrong == 0, "%d policies give the plain verdict on %d paths each", POLICIES,
 		PATHS);
 }

@@ -95,8 +95,8 @@ static void calls_have_a_strength(void)
 	} cases[] = {
 		{AW_READ, "openat", "/etc/passwd", NULL, 0, {S, K, S, L, R}},
 		/* not there: it might become a folder that can be listed */
-		{AW_READ, "openat", "/s/key", NULL, 0, {S, S, K, L, R}},
-		{AW_READ, "chdir", "/s", NULL, 0, {R, R, K, L, R}},
+		{AW_READ, "openat", "/s/key", NULL, 0, {S, S, S, L, R}},
+		{AW_READ, "chdir", "/s", NULL, 0, {R, R, R, L, R}},
 		{AW_READ, "openat", "/usr/.env", NULL, 0, {S, S, S, L, R}},
 		{AW_READ, "openat", "/repo/.env", NULL, 0, {S, S, S, L, R}},
 		{AW_WRITE, "openat", "/usr/x", NULL, 0, {S, K, K, L, R}},
@@ -112,11 +112,11 @@ static void calls_have_a_strength(void)
 		{AW_RENAME, "rename", "/repo/x", "/usr/x", 0, {S, K, K, L, R}},
 		{AW_RENAME, "rename", "/repo/x", "/repo/.env", 0, {S, S, S, L, R}},
 		{AW_METADATA, "stat", "/h/x", NULL, 0, {R, R, K, L, R}},
-		{AW_EXEC, "execve", "/s/program", NULL, 0, {S, K, K, L, R}},
-		{AW_EXEC, "execve", "/opt/bad", NULL, 0, {S, K, K, L, R}},
+		{AW_EXEC, "execve", "/s/program", NULL, 0, {S, K, S, L, R}},
+		{AW_EXEC, "execve", "/opt/bad", NULL, 0, {S, K, S, L, R}},
 		{AW_EXEC, "execve", "/usr/bin/sudo", NULL, 0, {R, R, R, L, R}},
 		{AW_CONNECT, "connect", NULL, NULL, AF_INET, {S, S, S, L, R}},
-		{AW_CONNECT, "connect", "/s/socket", NULL, AF_UNIX, {S, S, K, L, R}},
+		{AW_CONNECT, "connect", "/s/socket", NULL, AF_UNIX, {S, S, S, L, R}},
 		{AW_CONNECT, "connect", "@abstract", NULL, AF_UNIX, {S, S, S, L, R}},
 		{AW_BIND, "bind", "/usr/socket", NULL, AF_UNIX, {S, K, K, L, R}},
 	};
@@ -138,6 +138,27 @@ static void calls_have_a_strength(void)
 				held.by);
 		}
 	}
+}
+
+/* A cover falls off when what is under it is replaced; what was never there cannot. */
+static void what_is_not_mounted_is_held(void)
+{
+	struct aw_refused read = {
+		.action = AW_READ, .call = "openat", .path = "/s/key", .path_len = 6};
+	struct aw_held held;
+
+	entries[0].access = AW_PLAN_NOTHING;
+	aw_strength_of(&facts[MOUNTS], &read, &held);
+	ok(held.strength == AW_BY_KERNEL, "what is not mounted is not read");
+	entries[0].access = AW_PLAN_READ;
+	entries[0].partial = true;
+	aw_strength_of(&facts[MOUNTS], &read, &held);
+	ok(held.strength == AW_BY_KERNEL, "nor is what is left out of a folder");
+	entries[0].whole = true;
+	aw_strength_of(&facts[MOUNTS], &read, &held);
+	ok(held.strength == AW_BY_SUPERVISOR,
+		"but what is covered in one that is mounted as a whole may be");
+	entries[0].partial = entries[0].whole = false;
 }
 
 static void a_closed_network_is_held_by_the_kernel(void)
@@ -187,11 +208,11 @@ static void rules_have_the_weakest_of_what_they_refuse(void)
 		const char *text;
 		enum aw_strength want[SESSIONS];
 	} cases[] = {
-		{"/s", {S, S, K, L, R}},
+		{"/s", {S, S, S, L, R}},
 		{"**/.env", {S, S, S, L, R}},
 		{"/repo/hooks", {S, S, S, L, R}}, /* the folder itself can be renamed */
-		{"/h", {R, R, K, L, R}},
-		{"/opt/bad", {S, K, K, L, R}},
+		{"/h", {R, R, S, L, R}},
+		{"/opt/bad", {S, K, S, L, R}},
 		{"sudo", {R, R, R, L, R}},
 		{"git push*", {L, L, L, L, R}},
 		{"10.0.0.0/8", {S, S, S, L, R}},
@@ -248,6 +269,7 @@ int main(void)
 	facts[AUDIT].mounts = &plan;
 	facts[AUDIT].landlock = &landlock;
 	calls_have_a_strength();
+	what_is_not_mounted_is_held();
 	a_closed_network_is_held_by_the_kernel();
 	ports_are_held_twice();
 	rules_have_the_weakest_of_what_they_refuse();

@@ -2,7 +2,6 @@
 /* call_shim.c - the opens by which a process gets its shim, and the shim's hello. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 
 #include "supervisor/cleanup.h"
@@ -91,7 +90,8 @@ static void on_shim_open(struct aw_notified *call)
 	struct aw_watch *watch = call->watch;
 	AW_CLOSE int fd = -1;
 
-	if (call->target.who.shim == AW_SHIM_EXPECTED)
+	if (call->target.who.shim == AW_SHIM_EXPECTED ||
+		call->target.who.shim == AW_SHIM_LOST)
 		aw_processes_set_shim(
 			watch->tree, call->target.who.pid, AW_SHIM_LOADING);
 	if (call->target.who.plain_root && !watch->holds)
@@ -101,21 +101,19 @@ static void on_shim_open(struct aw_notified *call)
 		call->reply = AW_REPLY_DONE;
 }
 
-/* A dynamic program opens its libraries without having opened the shim first. */
+/*
+ * A dynamic program opens its libraries without having opened the shim first: somebody
+ * started it with an environment without LD_PRELOAD, or its own loader comes first.  The
+ * kernel layer has every call of it, and no rule needs the shim, so it is only slower.
+ */
 static void on_lost_shim(struct aw_notified *call)
 {
 	struct aw_event event = {.kind = AW_EV_LOST_SHIM, .ts = call->event.ts};
-	struct aw_watch *watch = call->watch;
 
-	aw_processes_set_shim(watch->tree, call->target.who.pid, AW_SHIM_LOST);
-	event.text =
-		watch->enforce
-			? "started without the shim and was stopped"
-			: "started without the shim; only the kernel layer sees it";
+	aw_processes_set_shim(call->watch->tree, call->target.who.pid, AW_SHIM_LOST);
+	event.text = "started without the shim; the kernel layer watches it";
 	aw_watch_sign(&event, &call->target.who);
-	aw_watch_log(watch, &event);
-	if (watch->enforce)
-		kill(call->target.who.pid, SIGKILL);
+	aw_watch_log(call->watch, &event);
 }
 
 static void watch_for_shim(struct aw_notified *call)

@@ -6,42 +6,13 @@
 # that take minutes run in the best engine alone, and the longest not at all, unless AW_FULL=1.
 . "$(dirname "$0")/../tap.sh"
 . "$root/tests/e2e/network.sh"
+. "$root/tests/e2e/as_bare.sh"
 need_agentwatch
 alone "$0" # without a network some of CPython's tests wait for nobody
 export HOME=$tmp/home GIT_CONFIG_NOSYSTEM=1 LC_ALL=C.UTF-8
 mkdir -p "$HOME"
 printf '[user]\n\tname = test\n\temail = test@example.invalid\n[init]\n\tdefaultBranch = main\n' >"$HOME/.gitconfig"
 export GIT_AUTHOR_DATE='2001-02-03T04:05:06Z' GIT_COMMITTER_DATE='2001-02-03T04:05:06Z'
-
-# in_folder NAME PREFIX... COMMAND: run the shell command in a fresh folder of a fixed name.
-in_folder()
-{
-	local name=$1 rc
-	shift
-	rm -rf "$tmp/here"
-	mkdir "$tmp/here"
-	(cd "$tmp/here" && "$@" >"$tmp/$name.out" 2>"$tmp/$name.err" </dev/null)
-	rc=$?
-	echo "status $rc" >>"$tmp/$name.out"
-	# Names, kinds, modes, links and contents; not times.
-	(cd "$tmp/here" && find . -printf '%P %y %m %n %l\n' | sort
-		find . -type f ! -path '*/.git/index' ! -path '*/__pycache__/*' ! -name '*.sock' ! -name 'timing*' -print0 | sort -z | xargs -0r cksum) >"$tmp/$name.tree"
-}
-
-# as_bare SENTENCE SCRIPT: a shell script gives the same output, files and status.
-as_bare()
-{
-	local what
-	in_folder bare bash -c "$2"
-	in_folder watched "$AGENTWATCH" run --quiet --engine "$engine" --log none -- bash -c "$2"
-	for what in out err tree; do
-		if ! cmp -s "$tmp/bare.$what" "$tmp/watched.$what"; then
-			same "$tmp/bare.$what" "$tmp/watched.$what" "$engine: $1"
-			return
-		fi
-	done
-	pass "$engine: $1"
-}
 
 programs()
 {
@@ -85,7 +56,6 @@ except OSError as e: print(e)
 try: os.execv(\"/no/such\", [\"x\"])
 except OSError as e: print(e)
 '"
-	have gdb || true
 	as_bare 'a deep tree and long names' 'd=$(printf "%0100d" 0); for n in $(seq 30); do mkdir $d && cd $d || exit; done; echo x >f; cat f; pwd | wc -c; rm f'
 	as_bare 'names of all kinds' 'touch -- "-a" "b c" "new
 line" $'"'"'\xff\xfe'"'"' "é" "*" "\\"; ls -1b; rm -- -a *; ls -A | wc -l'
@@ -109,6 +79,7 @@ takes_long()
 
 for engine in $(engines); do
 	[ -z "${AW_ENGINE:-}" ] || [ "$engine" = "$AW_ENGINE" ] || continue
+	settings=("$engine=--engine $engine")
 	programs
 	python=
 	for candidate in /usr/bin/python3 /usr/bin/python3.11 "$(command -v python3)"; do

@@ -16,7 +16,9 @@ static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
 	"/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm",
 	"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self",
 	"/proc/thread-self", "/proc/*/comm", "/proc/*/task/*/comm",
-	"/proc/*/oom_score_adj", "/proc/*/coredump_filter", NULL};
+	"/proc/*/oom_score_adj", "/proc/*/coredump_filter",
+	/* debuggers; of the session's processes alone, see hand_judge.c */
+	"/proc/*/mem", "/proc/*/task/*/mem", NULL};
 
 /* Where a command may work when nobody says where. */
 static const struct {

@@ -103,7 +103,7 @@ static void on_shim_open(struct aw_notified *call)
 
 /*
  * A dynamic program opens its libraries without having opened the shim first: somebody
- * started it with an environment without LD_PRELOAD, or its own loader comes first.  The
+ * started it with an environment without LD_PRELOAD, or its own loader comes first. The
  * kernel layer has every call of it, and no rule needs the shim, so it is only slower.
  */
 static void on_lost_shim(struct aw_notified *call)

@@ -47,4 +47,25 @@ for with in address undefined thread leak; do
 		[ $with != address ] || as_bare 'its report' '$tmp/with_address x 2>&1 | sed -n "s/^SUMMARY.*heap/heap/p; s/^==[0-9]*==ERROR//p" | sed "s/0x[0-9a-f]*/X/g"; echo ${PIPESTATUS[0]}'
 	else skip "gcc's sanitizer: $with" "$(tail -n 1 "$tmp/compile.log")"; fi
 done
+
+# with the built-in rules: a debugger needs the memory of what it debugs
+strict=("${settings[@]}")
+for runner in exec landlock bwrap; do
+	"$AGENTWATCH" run --quiet --log none --mode enforce --runner $runner --on-missing-runner fail -- true >/dev/null 2>&1 &&
+		strict+=("built-in rules, $runner=--mode enforce --runner $runner")
+done
+with_rules()
+{
+	local settings=("${strict[@]}")
+	as_bare "$@"
+}
+debugged='#include <stdio.h>
+static __attribute__((noinline)) int twice(int x) { return 2 * x; }
+int main(void) { printf("%d\n", twice(21)); return 3; }
+'
+if have gdb && compiled debugged "$debugged"; then
+	with_rules 'gdb: a breakpoint, a variable that is changed, the end' '
+		gdb -q -batch -nx -ex "set disable-randomization off" -ex "break twice" -ex run -ex "bt 1" -ex "set var x=50" -ex continue "$tmp/debugged" 2>/dev/null |
+			sed "s/process [0-9]*/process N/; s/0x[0-9a-f]*/X/g"'
+else skip gdb 'no gdb'; fi
 done_testing

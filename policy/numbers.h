@@ -103,6 +103,21 @@
 #ifndef __NR_kexec_load
 #define __NR_kexec_load -1
 #endif
+#ifndef __NR_kexec_file_load
+#define __NR_kexec_file_load -1
+#endif
+#ifndef __NR_iopl
+#define __NR_iopl -1
+#endif
+#ifndef __NR_ioperm
+#define __NR_ioperm -1
+#endif
+#ifndef __NR_fanotify_init
+#define __NR_fanotify_init -1
+#endif
+#ifndef __NR_fanotify_mark
+#define __NR_fanotify_mark -1
+#endif
 #ifndef __NR_userfaultfd
 #define __NR_userfaultfd -1
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,18 +16,57 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/proc.h"
 
+enum { HELPERS = 16 };
+
 struct relation {
 	pid_t pid, ppid;
 	bool below;
+	bool ended; /* and its parent has not asked how */
 };
 
+static _Atomic pid_t helpers[HELPERS];
+
+bool aw_helper_is(pid_t pid)
+{
+	for (size_t i = 0; pid > 0 && i < HELPERS; i++)
+		if (atomic_load(&helpers[i]) == pid)
+			return true;
+	return false;
+}
+
+bool aw_helper_add(pid_t pid)
+{
+	for (size_t i = 0; i < HELPERS; i++) {
+		pid_t none = 0;
+
+		if (atomic_compare_exchange_strong(&helpers[i], &none, pid))
+			return true;
+	}
+	return false;
+}
+
+void aw_helper_remove(pid_t pid)
+{
+	for (size_t i = 0; i < HELPERS; i++) {
+		pid_t one = pid;
+
+		atomic_compare_exchange_strong(&helpers[i], &one, 0);
+	}
+}
+
+/*
+ * A process whose first thread has ended looks like one that has ended itself, but for
+ * its other threads.
+ */
 static bool read_relation(pid_t pid, struct relation *ret)
 {
 	struct aw_proc_stat stat;
 
-	if (!aw_proc_stat(pid, &stat) || stat.state == 'Z')
+	if (!aw_proc_stat(pid, &stat) || aw_helper_is(pid))
 		return false;
-	*ret = (struct relation){.pid = pid, .ppid = stat.ppid};
+	*ret = (struct relation){.pid = pid,
+		.ppid = stat.ppid,
+		.ended = stat.state == 'Z' && stat.threads <= 1};
 	return true;
 }
 
@@ -85,10 +125,17 @@ static size_t mark(struct relation *all, size_t count, pid_t root)
 			if (all[i].below || !is_below(all, count, all[i].ppid, root))
 				continue;
 			all[i].below = more = true;
-			found++;
+			found += !all[i].ended;
 		}
 	}
 	return found;
+}
+
+static bool has_ended(pid_t pid)
+{
+	struct relation relation;
+
+	return !read_relation(pid, &relation) || relation.ended;
 }
 
 /* Slow, and without any memory: each looks for root above itself. */
@@ -113,7 +160,8 @@ static size_t signal_one_by_one(pid_t root, int signal)
 			pid = isdigit((unsigned char)entry->d_name[0])
 				      ? atoi(entry->d_name)
 				      : 0;
-			if (pid && pid != getpid() && aw_descends(pid, root))
+			if (pid && pid != getpid() && aw_descends(pid, root) &&
+				!has_ended(pid))
 				found += kill(pid, signal) == 0;
 		}
 	}
@@ -150,7 +198,7 @@ size_t aw_signal_descendants(pid_t root, int signal)
 		return signal_apart(root, signal);
 	found = mark(all, count, root);
 	for (size_t i = 0; i < count; i++)
-		if (all[i].below)
+		if (all[i].below && !all[i].ended)
 			kill(all[i].pid, signal);
 	return found;
 }
@@ -169,7 +217,7 @@ size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal)
 	return hit;
 }
 
-size_t aw_descendants(pid_t root, pid_t **ret)
+static size_t list(pid_t root, bool ended, pid_t **ret)
 {
 	AW_FREE struct relation *all = NULL;
 	bool whole;
@@ -178,10 +226,20 @@ size_t aw_descendants(pid_t root, pid_t **ret)
 
 	mark(all, count, root);
 	for (size_t i = 0; pids && i < count; i++)
-		if (all[i].below)
+		if (all[i].below && (ended || !all[i].ended))
 			pids[found++] = all[i].pid;
 	*ret = pids;
 	return found;
+}
+
+size_t aw_descendants(pid_t root, pid_t **ret)
+{
+	return list(root, false, ret);
+}
+
+size_t aw_session_members(pid_t root, pid_t **ret)
+{
+	return list(root, true, ret);
 }
 
 bool aw_descends(pid_t pid, pid_t root)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * descend.h - all processes below one, from /proc.
+ * descend.h - all processes below one, from /proc, but for our own helpers.
  */
 #ifndef AW_SUPERVISOR_DESCEND_H
 #define AW_SUPERVISOR_DESCEND_H
@@ -24,7 +24,19 @@ size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal);
 /* All of them; *ret is owned by the caller. */
 size_t aw_descendants(pid_t root, pid_t **ret);
 
-/* Is this process or thread below root? */
+/* With those that have ended and were not waited for, which may still be signalled. */
+size_t aw_session_members(pid_t root, pid_t **ret);
+
+/* Is this process or thread, which may have ended, below root? */
 bool aw_descends(pid_t pid, pid_t root);
+
+/*
+ * Processes that we have forked for ourselves, which descend from us and are no part of
+ * the session: nothing above finds them.  Any thread may call these.  False: there are
+ * too many.
+ */
+bool aw_helper_add(pid_t pid);
+void aw_helper_remove(pid_t pid);
+bool aw_helper_is(pid_t pid);
 
 #endif

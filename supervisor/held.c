@@ -112,16 +112,13 @@ int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
 	ret->gate_refused = "no sandbox holds what may not be read";
 	if (policy->mode != AW_ENFORCE)
 		return 0;
-	if (!walled) { /* root could set up the network so that addresses lead elsewhere
-			*/
-		ret->drop_network_admin = notified && geteuid() == 0 &&
-					  aw_image_network_closed(policy->image);
+	/* with some of them the kernel does what nobody here is asked about */
+	ret->drop_capabilities = walled || geteuid() == 0;
+	if (!walled)
 		return 0;
-	}
 	/* a second layer inside mounts, the only one without */
 	if (hold_with_landlock(policy, plan, wall, notified, &ret->landlock, err) < 0)
 		return -1;
-	ret->drop_capabilities = true;
 	ret->facts.landlock = ret->landlock.version ? &ret->landlock : NULL;
 	ret->facts.mounts = wall->own_mounts ? plan : NULL;
 	ret->facts.no_network = wall->own_network && plan->network == AW_PLAN_NET_NONE;

@@ -15,7 +15,6 @@
 struct aw_holding {
 	struct aw_landlock landlock;	/* version 0: none */
 	bool drop_capabilities;		/* root would not be held with all of them */
-	bool drop_network_admin;	/* without a wall: this one alone */
 	struct aw_strength_facts facts; /* point into this struct, policy and plan */
 	const char
 		*gate_refused; /* why no open for reading may pass from the gate

@@ -126,13 +126,9 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_byte
 		.scopes = landlock->scopes,
 		.paths = (uint32_t)landlock->count,
 		.ports = (uint32_t)landlock->port_count,
-		.what = (run->holding.drop_capabilities ||
-						run->holding.drop_network_admin
-					? AW_ENTER_DROP
-					: 0) |
+		.what = (run->holding.drop_capabilities ? AW_ENTER_DROP : 0) |
 			(run->wall.prefix ? AW_ENTER_BEHIND : 0),
-		.keep = run->holding.drop_capabilities ? aw_kept_capabilities
-						       : ~BIT(CAP_NET_ADMIN),
+		.keep = aw_kept_capabilities,
 		.limits =
 			(uint32_t)run->limiter.limit_count + put_core_limit(run, NULL),
 	};

@@ -101,10 +101,13 @@ bool aw_proc_stat(pid_t pid, struct aw_proc_stat *ret)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	/* behind the name, which may hold anything: state ppid pgrp session tty_nr */
+	/* behind the name, which may hold anything: state ppid pgrp session tty_nr, and
+	 * num_threads as the twentieth */
 	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1, " %c %d %*d %*d %u", &ret->state, &ret->ppid,
-			   &number) != 3)
+	if (!at || sscanf(at + 1,
+			   " %c %d %*d %*d %u %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+			   "%*d %*d %d",
+			   &ret->state, &ret->ppid, &number, &ret->threads) != 4)
 		return false;
 	ret->terminal = makedev(
 		(number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xfff00));
@@ -147,6 +150,67 @@ bool aw_proc_mark_differs(
 		return true;
 	return (before->forked && !after->forked) ||
 	       memcmp(before->at, after->at, sizeof(before->at)) != 0;
+}
+
+bool aw_proc_user(pid_t pid, uid_t *ret)
+{
+	char text[AW_PROC_STATUS];
+	const char *user;
+
+	user = aw_proc_status(pid, text, sizeof(text))
+		       ? aw_proc_status_value(text, "Uid")
+		       : NULL;
+	if (user)
+		*ret = (uid_t)strtoul(user, NULL, 10);
+	return user != NULL;
+}
+
+/* The numbers among the names in a folder that fit; NULL: it cannot be read. */
+static size_t numbers_in(const char *folder, bool (*fits)(pid_t pid, pid_t about),
+	pid_t about, pid_t **ret)
+{
+	AW_CLOSEDIR DIR *dir = opendir(folder);
+	AW_FREE pid_t *all = dir ? malloc(sizeof(*all)) : NULL;
+	size_t count = 0, room = 1;
+	struct dirent *entry;
+
+	while (all && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || (fits && !fits(pid, about)))
+			continue;
+		if (count == room) {
+			pid_t *more = realloc(all, 2 * room * sizeof(*all));
+
+			if (!more) {
+				*ret = NULL;
+				return 0;
+			}
+			all = more;
+			room *= 2;
+		}
+		all[count++] = pid;
+	}
+	*ret = aw_take_ptr(&all);
+	return count;
+}
+
+size_t aw_proc_threads(pid_t pid, pid_t **ret)
+{
+	char folder[48];
+
+	snprintf(folder, sizeof(folder), "/proc/%d/task", pid);
+	return numbers_in(folder, NULL, 0, ret);
+}
+
+static bool is_of_group(pid_t pid, pid_t group)
+{
+	return getpgid(pid) == group;
+}
+
+size_t aw_proc_group(pid_t group, pid_t **ret)
+{
+	return numbers_in("/proc", is_of_group, group, ret);
 }
 
 bool aw_proc_stopped(pid_t pid)

@@ -26,6 +26,7 @@ struct aw_proc_stat {
 	char state; /* 'R', 'S', 'T', 'Z', ... */
 	pid_t ppid;
 	dev_t terminal;
+	int threads;
 };
 bool aw_proc_stat(pid_t pid, struct aw_proc_stat *ret);
 
@@ -44,6 +45,15 @@ struct aw_proc_mark aw_proc_mark(pid_t pid);
 /* Is one the mark of what ran before an exec, and the other of what runs behind it? */
 bool aw_proc_mark_differs(
 	const struct aw_proc_mark *before, const struct aw_proc_mark *after);
+
+/* Its real user; false: it is gone. */
+bool aw_proc_user(pid_t pid, uid_t *ret);
+
+/* The numbers of its threads; *ret is owned by the caller. */
+size_t aw_proc_threads(pid_t pid, pid_t **ret);
+
+/* All processes of a group; *ret is owned by the caller, NULL when /proc fails. */
+size_t aw_proc_group(pid_t group, pid_t **ret);
 
 /* The process is stopped at this moment. */
 bool aw_proc_stopped(pid_t pid);

@@ -103,6 +103,7 @@ void aw_table_refresh_exe(struct aw_processes *tree, struct process *p)
 static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 {
 	struct process *p = calloc(1, sizeof(*p)), *parent;
+	bool orphan;
 
 	if (!p)
 		return NULL;
@@ -112,8 +113,12 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	p->who.rights_at = ++tree->changes;
 	p->who.role = aw_table_role(tree, pid, parent);
 	/* an orphan may have been made by one that had given its rights up */
-	p->who.own_rights = parent ? parent->who.own_rights : tree->processes != NULL;
-	p->who.own_umask = parent && parent->who.own_umask;
+	orphan = parent ? tree->adopts : tree->processes != NULL;
+	p->who.own_rights =
+		parent ? parent->who.own_rights || (orphan && tree->own_rights)
+		       : orphan;
+	p->who.own_umask =
+		(parent && parent->who.own_umask) || (orphan && tree->own_umask);
 	p->who.filtered = parent && parent->who.filtered;
 	p->who.shim = parent && parent->who.shim == AW_SHIM_READY ? AW_SHIM_READY
 								  : AW_SHIM_NONE;

@@ -125,6 +125,12 @@ void aw_processes_set_inner(struct aw_processes *tree, pid_t pid, pid_t inner);
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid);
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid);
 
+/*
+ * Some process of the session adopts the orphans of those below it: who the parent of a
+ * process is does not say any more who made it.
+ */
+void aw_processes_set_adopts(struct aw_processes *tree);
+
 /* It has changed its ids or capabilities / its umask; children inherit that. */
 void aw_processes_set_rights(struct aw_processes *tree, pid_t pid);
 void aw_processes_set_umask(struct aw_processes *tree, pid_t pid, int mask);

@@ -87,14 +87,21 @@ void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid)
 	WITH_PROCESS(tree, pid, p_->who.plain_root = false);
 }
 
+void aw_processes_set_adopts(struct aw_processes *tree)
+{
+	pthread_mutex_lock(&tree->lock);
+	tree->adopts = true;
+	pthread_mutex_unlock(&tree->lock);
+}
+
 void aw_processes_set_rights(struct aw_processes *tree, pid_t pid)
 {
-	WITH_PROCESS(tree, pid, p_->who.own_rights = true;
+	WITH_PROCESS(tree, pid, p_->who.own_rights = tree->own_rights = true;
 		     p_->who.rights_at = ++tree->changes);
 }
 
 void aw_processes_set_umask(struct aw_processes *tree, pid_t pid, int mask)
 {
-	WITH_PROCESS(tree, pid, p_->who.own_umask = true; p_->who.umask = mask;
-		     p_->who.rights_at = ++tree->changes);
+	WITH_PROCESS(tree, pid, p_->who.own_umask = tree->own_umask = true;
+		     p_->who.umask = mask; p_->who.rights_at = ++tree->changes);
 }

@@ -67,7 +67,9 @@ struct aw_processes {
 	aw_processes_born born;
 	void *ctx;
 	bool sees_execs;
-	uint64_t changes; /* of rights, in any process */
+	bool adopts;		    /* some process is a subreaper (prctl(2)) */
+	bool own_rights, own_umask; /* some process has changed these */
+	uint64_t changes;	    /* of rights, in any process */
 };
 
 /* The one copy of a program's name, which lives as long as the tree. */

@@ -65,10 +65,13 @@ static const char *effect_name(enum aw_effect effect)
 		[AW_FX_LISTEN] = "listens",
 		[AW_FX_OPTION] = "sends elsewhere, joins a group",
 		[AW_FX_KIN] = "another process",
+		[AW_FX_OWNER] = "signals of a descriptor",
+		[AW_FX_LANDLOCK] = "sandbox of its own",
 		[AW_FX_UMASK] = "rights",
 		[AW_FX_RIGHTS] = "rights",
 		[AW_FX_IOCTL] = "types into a terminal",
 		[AW_FX_CLONE3] = "another view of files",
+		[AW_FX_MACHINE] = "the whole machine",
 		[AW_FX_REFUSE] = "refused",
 	};
 

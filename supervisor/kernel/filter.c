@@ -5,11 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -17,6 +15,7 @@
 #include "policy/numbers.h"
 #include "policy/page.h"
 #include "supervisor/kernel/option.h"
+#include "supervisor/kernel/request.h"
 
 #if defined(__x86_64__)
 #define NATIVE AUDIT_ARCH_X86_64
@@ -41,11 +40,12 @@ enum treatment {
 	IF_NEW_MOUNTS,
 	IF_NEW_VIEW,
 	IF_READ_GATED,
-	IF_TYPING,
+	IF_REQUEST,
 	NOT_THERE,
 	IF_UNCOMMON,
 	IF_LEADS_ROUND,
 	IF_OTHERS,
+	IF_OWNER,
 	TREATMENTS
 };
 
@@ -73,13 +73,15 @@ static enum treatment treatment_of(
 	case AW_FX_CLONE:
 		return wish->holds ? IF_NEW_VIEW : IF_NEW_MOUNTS;
 	case AW_FX_IOCTL:
-		return IF_TYPING;
+		return IF_REQUEST;
 	case AW_FX_SOCKET:
 		return IF_UNCOMMON;
 	case AW_FX_OPTION:
 		return IF_LEADS_ROUND;
 	case AW_FX_KIN:
 		return row->dir2 == 0 ? IF_OTHERS : ALWAYS;
+	case AW_FX_OWNER:
+		return IF_OWNER;
 	case AW_FX_CLONE3:
 		return NOT_THERE;
 	case AW_FX_SENDTO:
@@ -111,17 +113,14 @@ static bool watched(const struct aw_syscall *row, const struct aw_filter_wish *w
 		return false;
 	if (row->effect == AW_FX_META)
 		return wish->metadata;
-	if (row->effect == AW_FX_KIN)
+	if (row->effect == AW_FX_KIN || row->effect == AW_FX_OWNER)
 		return wish->holds && wish->kin;
 	return wish->holds || row->effect < AW_FX_HELD;
 }
 
-/* The four endings; each knows where it starts so that jumps can be patched. */
+/* The endings; each knows where it starts so that jumps can be patched. */
 static void put_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 {
-	start[ALWAYS] = f->count;
-	answer(f, SECCOMP_RET_USER_NOTIF);
-
 	start[UNLESS_GATED] = f->count;
 	load(f, FIELD(instruction_pointer));
 	put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)AW_GATE_RETURN, 0, 3);
@@ -140,7 +139,8 @@ static void put_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 
 	start[IF_SECCOMP] = f->count;
 	load(f, ARGUMENT(0));
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 1, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 2, 0);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_CHILD_SUBREAPER, 1, 0);
 	put(f, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_MM, 0, 1);
 	answer(f, SECCOMP_RET_USER_NOTIF);
 	answer(f, SECCOMP_RET_ALLOW);
@@ -150,6 +150,19 @@ static void put_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	put(f, BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWNS, 0, 1);
 	answer(f, SECCOMP_RET_USER_NOTIF);
 	answer(f, SECCOMP_RET_ALLOW);
+}
+
+static const uint32_t owner_commands[] = {F_SETOWN, F_SETSIG, F_SETOWN_EX};
+
+/* Notified where an argument is one of these. */
+static void put_one_of(
+	struct aw_filter *f, unsigned argument, const uint32_t *values, unsigned count)
+{
+	load(f, ARGUMENT(argument));
+	for (unsigned i = 0; i < count; i++)
+		put(f, BPF_JMP | BPF_JEQ | BPF_K, values[i], (uint8_t)(count - i), 0);
+	answer(f, SECCOMP_RET_ALLOW);
+	answer(f, SECCOMP_RET_USER_NOTIF);
 }
 
 /* The endings of mode enforce. */
@@ -175,14 +188,11 @@ static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	answer(f, SECCOMP_RET_ALLOW);
 	answer(f, SECCOMP_RET_USER_NOTIF);
 
-	start[IF_TYPING] = f->count;
-	load(f, ARGUMENT(1));
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 3, 0);
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 2, 0);
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, FS_IOC_SETFLAGS, 1, 0);
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, FS_IOC_FSSETXATTR, 0, 1);
-	answer(f, SECCOMP_RET_USER_NOTIF);
-	answer(f, SECCOMP_RET_ALLOW);
+	start[IF_REQUEST] = f->count;
+	put_one_of(f, 1, aw_watched_ioctls, AW_WATCHED_IOCTLS);
+	start[IF_OWNER] = f->count;
+	put_one_of(f, 1, owner_commands,
+		sizeof(owner_commands) / sizeof(owner_commands[0]));
 
 	start[IF_OTHERS] = f->count;
 	load(f, ARGUMENT(0));
@@ -260,19 +270,36 @@ static void put_rows(
 	}
 }
 
+/* All from first on are notified, and nothing else is. */
+static void put_always(struct aw_filter *f, unsigned first)
+{
+	for (unsigned i = first; i < f->count; i++)
+		f->code[i].jt = (uint8_t)(f->count - i);
+	answer(f, SECCOMP_RET_ALLOW);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+}
+
 static void put_native(struct aw_filter *f, const struct aw_filter_wish *wish)
 {
-	unsigned first = f->count, start[TREATMENTS];
+	unsigned first = f->count, past, start[TREATMENTS];
 
-	/* what mostly goes on comes first: the others cost a switch to us anyway */
+	/*
+	 * What mostly goes on comes first: the others cost a switch to us anyway.  Each
+	 * half has its endings right behind it, since a conditional jump reaches 255
+	 * instructions.
+	 */
 	put_rows(f, wish, false);
-	put_rows(f, wish, true);
-	answer(f, SECCOMP_RET_ALLOW);
+	past = f->count;
+	put(f, BPF_JMP | BPF_JA, 0, 0, 0); /* patched: to the other half */
 	put_endings(f, start);
 	put_held_endings(f, start);
 	put_socket_endings(f, start);
-	for (unsigned i = first; f->code[i].code != (BPF_RET | BPF_K); i++)
+	for (unsigned i = first; i < past; i++)
 		f->code[i].jt = (uint8_t)(start[f->code[i].jt] - i - 1);
+	f->code[past].k = f->count - past - 1;
+	first = f->count;
+	put_rows(f, wish, true);
+	put_always(f, first);
 }
 
 #if defined(__x86_64__)
@@ -295,10 +322,7 @@ static void put_i386(struct aw_filter *f, const struct aw_filter_wish *wish)
 				     there */
 		put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 0);
 	}
-	for (unsigned i = first; i < f->count; i++)
-		f->code[i].jt = (uint8_t)(f->count - i);
-	answer(f, SECCOMP_RET_ALLOW);
-	answer(f, SECCOMP_RET_USER_NOTIF);
+	put_always(f, first);
 }
 #endif
 

@@ -12,6 +12,7 @@
 #include "policy/decide.h"
 #include "supervisor/descend.h"
 #include "supervisor/kernel/hand.h"
+#include "supervisor/kernel/machine.h"
 #include "supervisor/proc.h"
 
 /*
@@ -36,19 +37,17 @@ static size_t as_self(const struct aw_notified *call, const struct aw_place *pla
 	return (size_t)snprintf(to, size, "/proc/self%s", place->name + n);
 }
 
-/* Below /proc/PID of a process of ours. */
+/* "/proc/PID" of a process of ours, or something in it. */
 static bool is_supervisor(const struct aw_watch *watch, const char *name)
 {
-	const pid_t ours[] = {watch->self, watch->front};
+	char *end;
+	long pid;
 
-	for (size_t i = 0; i < 2; i++) {
-		char own[32];
-		int n = snprintf(own, sizeof(own), "/proc/%d/", ours[i]);
-
-		if (strncmp(name, own, (size_t)n) == 0)
-			return true;
-	}
-	return false;
+	if (strncmp(name, "/proc/", 6) != 0 || name[6] < '1' || name[6] > '9')
+		return false;
+	pid = strtol(name + 6, &end, 10);
+	return (!*end || *end == '/') &&
+	       (pid == watch->self || pid == watch->front || aw_helper_is((pid_t)pid));
 }
 
 /* Not of the session, or not in the same profiles; pid as the target has it. */
@@ -175,12 +174,11 @@ void aw_hand_judge(struct aw_notified *call, enum aw_action action,
 		if (ret->rule == AW_NO_RULE || own.verdict > ret->verdict)
 			*ret = own;
 	}
-	/* a disk is every file on it: only a rule that names it gives it */
-	if ((place->object >= 0 && S_ISBLK(place->st.st_mode) &&
-		    ret->rule == AW_NO_RULE && action != AW_METADATA) ||
-		((is_supervisor(call->watch, place->name) ||
-			 is_private_of_outsider(call, place->name)) &&
-			action != AW_METADATA))
+	if (action != AW_METADATA &&
+		(is_supervisor(call->watch, place->name) ||
+			is_private_of_outsider(call, place->name) ||
+			(ret->verdict != AW_DENY && ret->verdict != AW_HIDE &&
+				aw_machine_keeps(call, action, place, ret->rule))))
 		*ret = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 

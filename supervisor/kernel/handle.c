@@ -41,7 +41,10 @@ void aw_call_warn(struct aw_notified *call, const char *kind, const char *what)
 		call->err = EPERM;
 	}
 	aw_watch_warn(call->watch, &call->target.who, kind, "%s by process %d%s", what,
-		call->target.who.pid, refused ? " was refused" : "");
+		call->target.who.pid,
+		refused				     ? " was refused"
+		: call->row->effect == AW_FX_MACHINE ? " would be refused"
+						     : "");
 	call->silent = true;
 }
 
@@ -77,7 +80,10 @@ static void deal_with(struct aw_notified *call)
 	case AW_FX_PRCTL:
 	case AW_FX_VIEW:
 	case AW_FX_CLONE:
+	case AW_FX_MACHINE:
 	case AW_FX_KIN:
+	case AW_FX_OWNER:
+	case AW_FX_LANDLOCK:
 	case AW_FX_UMASK:
 	case AW_FX_RIGHTS:
 	case AW_FX_IOCTL:

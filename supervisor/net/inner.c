@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/descend.h"
 #include "supervisor/net/maker.h"
 #include "supervisor/pass.h"
 
@@ -145,6 +146,8 @@ static int start_child(struct aw_inner *inner, struct aw_maker *maker, pid_t mem
 	inner->child = fork_silently();
 	if (inner->child == 0)
 		aw_maker_run(maker);
+	if (inner->child > 0)
+		aw_helper_add(inner->child);
 	close(pair[1]);
 	if (inner->child < 0)
 		return aw_fail(err, errno, "entering the network of the wall: fork: %s",

@@ -15,8 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/rules.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/runner/bwrap.h"
+#include "supervisor/runner/plan_make.h"
 
 /* bwrap counts. */
 #define ARGUMENTS_MAX 8900
@@ -216,6 +218,47 @@ static void mount_kernel(struct bwrap *b)
 		"--mqueue", "/dev/mqueue", "--proc", "/proc");
 }
 
+/* Settings of the kernel's; root may write to them without any capability. */
+static const char *const settings[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
+	"/proc/bus", "/proc/acpi", "/proc/fs", "/proc/scsi", "/sys"};
+
+static bool is_setting(const char *path)
+{
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (aw_path_is_below(path, settings[i]))
+			return true;
+	return false;
+}
+
+/* Those that the policy names themselves may be written. */
+static void admit_settings(struct bwrap *b)
+{
+	const struct aw_image *image = b->wish->policy->image;
+	struct aw_rule_about about;
+
+	for (uint32_t i = 0; aw_image_rule_about(image, i, &about); i++) {
+		AW_FREE char *path = strndup(about.path, about.path_len);
+
+		if (path && about.literal && !about.negated &&
+			strcmp(about.list, "write") == 0 && is_setting(path) &&
+			access(path, F_OK) == 0 &&
+			aw_plan_reach(b->plan, path) == AW_PLAN_WRITE)
+			AW_ARGS(&b->args, "--bind", path, path);
+	}
+}
+
+static void protect_kernel(struct bwrap *b)
+{
+	size_t count = sizeof(settings) / sizeof(settings[0]);
+
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(settings[i], "/proc/", 6) == 0
+				? is_root()
+				: aw_plan_reach(b->plan, settings[i]) == AW_PLAN_WRITE)
+			AW_ARGS(&b->args, "--ro-bind-try", settings[i], settings[i]);
+	admit_settings(b);
+}
+
 static void mount_all(struct bwrap *b)
 {
 	const struct aw_plan *plan = b->plan;
@@ -227,6 +270,7 @@ static void mount_all(struct bwrap *b)
 		AW_ARGS(&b->args, "--perms", "1777", "--tmpfs", "/tmp");
 	for (size_t i = 1; i < plan->count; i++)
 		mount_entry(b, i);
+	protect_kernel(b);
 	for (size_t i = 0; i < plan->link_count; i++)
 		if (!is_provided(plan->links[i].path) &&
 			is_missing(b, plan->links[i].path))

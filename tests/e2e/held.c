@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/netlink.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,7 +28,7 @@
 #include "policy/calls.h"
 #include "policy/numbers.h"
 
-static pid_t outside, child;
+static pid_t outside, child, ended;
 static char byte;
 static unsigned long long room[2];
 static struct iovec one = {&byte, 1};
@@ -135,6 +136,58 @@ static long option(long nr, int name)
 	}
 }
 
+/* Who gets a signal when there is something to read. */
+static void owners(const char *name)
+{
+	struct f_owner_ex one = {F_OWNER_PID, child}, other = {F_OWNER_TID, outside};
+	int pair[2], fd, someone = outside;
+
+	socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+	fd = pair[0];
+	tell(name, "inside", fcntl(fd, F_SETOWN, child));
+	tell(name, "inside-ended", fcntl(fd, F_SETOWN, ended));
+	tell(name, "outside", fcntl(fd, F_SETOWN, outside));
+	tell(name, "outside", fcntl(fd, F_SETOWN, -getpgid(outside)));
+	tell(name, "inside-ex", fcntl(fd, F_SETOWN_EX, &one));
+	tell(name, "outside", fcntl(fd, F_SETOWN_EX, &other));
+	tell(name, "bad-signal", fcntl(fd, F_SETSIG, 1000));
+	tell(name, "closed", fcntl(1000, F_SETOWN_EX, &one));
+	tell(name, "address", fcntl(fd, F_SETOWN_EX, 1));
+	tell("ioctl", "inside", ioctl(fd, FIOSETOWN, &child));
+	tell("ioctl", "outside", ioctl(fd, FIOSETOWN, &someone));
+	tell("ioctl", "outside", ioctl(fd, SIOCSPGRP, &someone));
+	tell(name, "signal", fcntl(fd, F_SETSIG, SIGUSR1));
+	printf("%s kept %s\n", name,
+		fcntl(fd, F_GETOWN) == child && fcntl(fd, F_GETSIG) == SIGUSR1 ? "yes"
+									       : "no");
+}
+
+/* pidfd_send_signal(2) takes "/proc/PID", too. */
+static long signal_folder(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return syscall(
+		SYS_pidfd_send_signal, open(path, O_RDONLY | O_DIRECTORY), 0, NULL, 0);
+}
+
+/* Nobody is in the group but one who has ended. */
+static void kill_ended_group(void)
+{
+	siginfo_t end;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		_exit(0);
+	}
+	waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT);
+	tell("kill", "ended-group", kill(-pid, 0));
+	waitpid(pid, NULL, 0);
+	tell("kill", "nobody", kill(-pid, 0));
+}
+
 static void held(const char *name, enum aw_effect effect, long nr)
 {
 	switch (effect) {
@@ -165,7 +218,16 @@ static void held(const char *name, enum aw_effect effect, long nr)
 		break;
 	case AW_FX_KIN:
 		tell(name, "inside", touch(name, nr, child));
+		tell(name, "ended", touch(name, nr, ended));
 		tell(name, "outside", touch(name, nr, outside));
+		break;
+	case AW_FX_OWNER:
+		owners(name);
+		break;
+	case AW_FX_LANDLOCK:
+		tell(name, "sandbox",
+			syscall(nr, NULL, 0,
+				strcmp(name, "landlock_create_ruleset") == 0));
 		break;
 	case AW_FX_UMASK:
 		tell(name, "own", syscall(nr, 022));
@@ -186,28 +248,46 @@ static void held(const char *name, enum aw_effect effect, long nr)
 	default:
 		tell(name, "any",
 			nr < 0 ? (errno = ENOSYS, -1)
-			       : syscall(nr, -1, NULL, 0, 0, 0, 0));
+			       : syscall(nr, -1, strstr(name, "name") ? -1L : 0L, 0, 0,
+					 0, 0));
 		break;
 	}
 }
 
 int main(int argc, char **argv)
 {
+	siginfo_t end;
+
 	outside = argc > 1 ? atoi(argv[1]) : 1;
+	ended = fork();
+	if (ended == 0)
+		_exit(0);
+	waitid(P_PID, (id_t)ended, &end, WEXITED | WNOWAIT);
 	child = fork();
 	if (child == 0) {
 		pause();
 		_exit(0);
 	}
 #define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \
-	if (AW_FX_##effect >= AW_FX_HELD)                                              \
+	if (AW_FX_##effect >= AW_FX_HELD || AW_FX_##effect == AW_FX_MACHINE)           \
 		held(#name, AW_FX_##effect, __NR_##name);
 #include "policy/calls.def"
 	tell("setpriority", "itself", setpriority(PRIO_PROCESS, 0, 0));
 	setpgid(child, child);
 	tell("setpriority", "group", setpriority(PRIO_PGRP, child, 0));
-	tell("setpriority", "outside", setpriority(PRIO_PGRP, getpgid(outside), 0));
-	tell("setpriority", "outside", setpriority(PRIO_USER, 0, 0));
+	tell("setpriority", "some", setpriority(PRIO_PGRP, getpgid(outside), 0));
+	tell("setpriority", "nobody", setpriority(PRIO_USER, (id_t)-1, 0));
+	tell("setpriority", "no-group", setpriority(PRIO_PGRP, 0x3ffffffe, 0));
+	tell("kill", "group", (setpgid(child, child), kill(-child, 0)));
+	tell("pidfd_send_signal", "folder", signal_folder(child));
+	tell("pidfd_send_signal", "own-folder", signal_folder(getpid()));
+	tell("pidfd_send_signal", "outside", signal_folder(outside));
+	tell("pidfd_send_signal", "file",
+		syscall(SYS_pidfd_send_signal, open("/dev/null", O_RDONLY), 0, NULL,
+			0));
+	tell("pidfd_send_signal", "closed",
+		syscall(SYS_pidfd_send_signal, 1000, 0, NULL, 0));
+	kill_ended_group();
 	tell("unshare", "fs", unshare(CLONE_FS));
 	tell("unshare", "user", unshare(CLONE_NEWUSER));
 	kill(child, SIGKILL);

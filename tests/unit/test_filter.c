@@ -15,6 +15,7 @@
 #include "supervisor/enter.h"
 #include "supervisor/kernel/filter.h"
 #include "supervisor/kernel/option.h"
+#include "supervisor/kernel/request.h"
 #include "tests/unit/bpf.h"
 #include "tests/unit/tap.h"
 
@@ -123,6 +124,7 @@ static void enforce_watches_more(bool metadata)
 			    effect == AW_FX_SENDTO || effect == AW_FX_PRCTL ||
 			    effect == AW_FX_CLONE || effect == AW_FX_IOCTL ||
 			    effect == AW_FX_CLONE3 || effect == AW_FX_OPTION ||
+			    effect == AW_FX_OWNER ||
 			    (effect == AW_FX_KIN && aw_syscalls[row].dir2 == 0);
 
 		data = call(nr, ELSEWHERE);
@@ -161,6 +163,10 @@ static void typing_is_noticed(void)
 		"ioctl(TIOCSTI) is notified, whatever is in the upper half");
 	data.args[1] = TIOCLINUX;
 	ok(notified(&data), "ioctl(TIOCLINUX) is notified");
+	for (size_t i = 0; i < AW_WATCHED_IOCTLS; i++) {
+		data.args[1] = aw_watched_ioctls[i];
+		ok(notified(&data), "so is ioctl 0x%x", aw_watched_ioctls[i]);
+	}
 	data = call(aw_syscalls[AW_SYS_socket].nr, ELSEWHERE);
 	data.args[0] = AF_INET6;
 	data.args[1] = SOCK_STREAM | SOCK_CLOEXEC;
@@ -240,6 +246,27 @@ static void options_are_told_apart(void)
 			!aw_option_of_message(IPPROTO_IP, IP_TTL) &&
 			!aw_option_of_message(SOL_SOCKET, SCM_RIGHTS),
 		"as control messages routes are refused, and what goes along is not");
+}
+
+/* Who a descriptor's signals are sent to; behind a pid namespace nobody else is there.
+ */
+static void owners_are_noticed(void)
+{
+	struct seccomp_data data = call(aw_syscalls[AW_SYS_fcntl].nr, ELSEWHERE);
+	unsigned wrong = 0;
+
+	aw_filter_build(&(struct aw_filter_wish){.holds = true, .kin = true}, &filter);
+	for (int command = 0; command < 2048; command++) {
+		bool watch = command == F_SETOWN || command == F_SETSIG ||
+			     command == F_SETOWN_EX;
+
+		data.args[1] = (uint64_t)command | 0x500000000;
+		wrong += watch ? !notified(&data) : !allowed(&data);
+	}
+	ok(!wrong, "fcntl that says who gets a signal is notified, and no other");
+	data.args[1] = F_SETOWN;
+	aw_filter_build(&(struct aw_filter_wish){.holds = true}, &filter);
+	ok(allowed(&data), "none is where the wall holds it");
 }
 
 static void a_send_needs_an_address(void)
@@ -333,6 +360,7 @@ int main(void)
 	typing_is_noticed();
 	sockets_are_told_apart();
 	options_are_told_apart();
+	owners_are_noticed();
 	a_send_needs_an_address();
 	filters_are_noticed();
 #if defined(__x86_64__)

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call_owner.c - who the kernel sends a descriptor's signals to (fcntl(2), F_SETOWN).
+ *
+ * The kernel sends whatever signal F_SETSIG names, so an owner must be of the session.
+ * What is in memory, or is about the owner that a descriptor has already, is set from
+ * here on a duplicate, which is the same open file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "supervisor/cleanup.h"
+#include "supervisor/descend.h"
+#include "supervisor/kernel/call_kin.h"
+#include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/persona.h"
+#include "supervisor/proc.h"
+
+/* Is every process of a group of the session?  Nobody outside can join one later. */
+static bool is_group_ours(struct aw_notified *call, pid_t group)
+{
+	AW_FREE pid_t *all = NULL;
+	size_t count = aw_proc_group(group, &all);
+	bool ours = all != NULL;
+
+	for (size_t i = 0; ours && i < count; i++)
+		ours = aw_call_is_ours(call, all[i]);
+	return ours;
+}
+
+/* As F_SETOWN says it: a process or thread, below 0 a group, 0 nobody. */
+static bool may_own(struct aw_notified *call, int owner)
+{
+	return !owner ||
+	       (owner > 0 ? aw_call_is_ours(call, owner) || !aw_proc_exists(owner)
+			  : is_group_ours(call, -owner));
+}
+
+static int as_number(const struct f_owner_ex *owner)
+{
+	return owner->type == F_OWNER_PGRP ? -owner->pid : owner->pid;
+}
+
+static void refuse(struct aw_notified *call, const char *what)
+{
+	aw_call_warn(call, "outside", what);
+}
+
+/* What fcntl or ioctl is told, by us on the same open file. */
+static void set_here(struct aw_notified *call, int fd, const struct f_owner_ex *owner)
+{
+	int err = aw_hand_waits(call) ? aw_persona_take(call->watch, &call->target) : 0;
+	long rc = 0;
+
+	if (call->reply == AW_REPLY_DONE)
+		return;
+	if (!err) {
+		if (call->row->effect == AW_FX_IOCTL)
+			rc = ioctl(fd, (unsigned)call->args[1], &owner->pid);
+		else if ((int)call->args[1] == F_SETSIG)
+			rc = fcntl(fd, F_SETSIG, (int)call->args[2]);
+		else
+			rc = fcntl(fd, F_SETOWN_EX, owner);
+		err = rc < 0 ? errno : 0;
+	}
+	aw_persona_drop();
+	aw_hand_answer(call, -err);
+}
+
+static void on_signal(struct aw_notified *call, int fd)
+{
+	struct f_owner_ex owner = {.pid = 0};
+
+	if (fcntl(fd, F_GETOWN_EX, &owner) == 0 && !may_own(call, as_number(&owner)))
+		refuse(call, "fcntl(F_SETSIG)");
+	else
+		set_here(call, fd, &owner);
+}
+
+void aw_call_owner(struct aw_notified *call)
+{
+	int command = (int)call->args[1];
+	bool by_ioctl = call->row->effect == AW_FX_IOCTL;
+	struct f_owner_ex owner = {.pid = 0};
+	AW_CLOSE int fd = -1;
+
+	call->silent = true;
+	if (call->watch->own_pids) /* nobody else is to be seen */
+		return;
+	if (!by_ioctl && command == F_SETOWN) {
+		if (!may_own(call, (int)call->args[2]))
+			refuse(call, "fcntl(F_SETOWN)");
+		return;
+	}
+	if (!by_ioctl && command != F_SETOWN_EX && command != F_SETSIG)
+		return; /* 32-bit: not told apart by the filter */
+	fd = aw_hand_socket(call, (int)call->args[0]);
+	if (fd < 0)
+		return;
+	if (!by_ioctl && command == F_SETSIG) {
+		on_signal(call, fd);
+		return;
+	}
+	if (!aw_target_read(&call->target, call->args[2],
+		    by_ioctl ? (void *)&owner.pid : (void *)&owner,
+		    by_ioctl ? sizeof(owner.pid) : sizeof(owner))) {
+		aw_hand_answer(call, -EFAULT);
+		return;
+	}
+	if (may_own(call, by_ioctl ? owner.pid : as_number(&owner)))
+		set_here(call, fd, &owner);
+	else
+		refuse(call, by_ioctl ? "ioctl(FIOSETOWN)" : "fcntl(F_SETOWN_EX)");
+}

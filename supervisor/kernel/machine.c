@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine.c - devices and settings of the kernel, which only a rule of their own gives.
+ */
+#include "supervisor/kernel/machine.h"
+
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "policy/rules.h"
+#include "supervisor/cleanup.h"
+#include "supervisor/pidfd.h"
+#include "supervisor/proc.h"
+
+enum { PTS_FIRST = 136, PTS_LAST = 143 }; /* Documentation/admin-guide/devices.txt */
+
+/* linux/magic.h has some of them only in newer versions. */
+static const unsigned long settings[] = {
+	SYSFS_MAGIC, CGROUP_SUPER_MAGIC, 0x63677270, /* cgroup2 */
+	DEBUGFS_MAGIC, 0x74726163,		     /* tracefs */
+	0x73636673,				     /* securityfs */
+	0x62656570,				     /* configfs */
+	0xcafe4a11,				     /* bpf */
+	0x6165676c,				     /* pstore */
+	0xde5e81e4,				     /* efivarfs */
+	0xf97cff8c,				     /* selinuxfs */
+	0x42494e4d,				     /* binfmt_misc */
+	0x65735543,				     /* fusectl */
+	0x07655821,				     /* resctrl */
+	0x43415d53,				     /* smackfs */
+};
+
+static bool names_it(const struct aw_notified *call, const struct aw_place *place,
+	uint32_t rule, bool device)
+{
+	const struct aw_image *image = atomic_load(&call->watch->image);
+	static const char devices[] = "/dev/";
+	struct aw_rule_about about;
+
+	if (!aw_image_rule_about(image, rule, &about))
+		return false;
+	if (about.literal && about.path_len == place->len &&
+		memcmp(about.path, place->name, place->len) == 0)
+		return true;
+	return device && about.path_len > sizeof(devices) - 1 &&
+	       memcmp(about.path, devices, sizeof(devices) - 1) == 0;
+}
+
+static bool is_change(enum aw_action action)
+{
+	return action == AW_WRITE || action == AW_CREATE || action == AW_DELETE ||
+	       action == AW_RENAME;
+}
+
+/* In /proc everything but what belongs to a process; a link in it is judged as such. */
+static bool is_of_process(const char *name)
+{
+	return strncmp(name, "/proc/", 6) == 0 &&
+	       ((name[6] >= '0' && name[6] <= '9') || strcmp(name, "/proc/self") == 0);
+}
+
+/* About what is in it; what nobody can write to is not changed by that. */
+static bool is_content(const struct aw_notified *call)
+{
+	return call->row->effect == AW_FX_OPEN || call->row->effect == AW_FX_CREAT ||
+	       call->sys == AW_SYS_truncate;
+}
+
+/* Which the kernel refuses in /proc and /sys whatever they are about. */
+static bool is_refused_anyway(const struct aw_notified *call)
+{
+	return call->row->effect == AW_FX_LINK ||
+	       strstr(aw_call_name((unsigned)call->sys), "xattr");
+}
+
+/* In /proc and /sys nothing is made or removed, as the kernel answers by itself. */
+static bool can_change(const struct aw_notified *call, enum aw_action action,
+	const struct aw_place *place)
+{
+	const mode_t writable = S_IWUSR | S_IWGRP | S_IWOTH;
+
+	if (place->object < 0 || is_refused_anyway(call) ||
+		(action != AW_WRITE && action != AW_CREATE))
+		return false;
+	return !is_content(call) ||
+	       (!S_ISDIR(place->st.st_mode) && (place->st.st_mode & writable));
+}
+
+static bool is_setting(const struct aw_notified *call, enum aw_action action,
+	const struct aw_place *place)
+{
+	int fd = place->object >= 0 ? place->object : place->parent;
+	struct statfs fs;
+	unsigned long type;
+
+	if (fd < 0 || fstatfs(fd, &fs) < 0)
+		return false;
+	type = (unsigned long)fs.f_type;
+	if (type == PROC_SUPER_MAGIC)
+		return !is_of_process(place->name) && can_change(call, action, place);
+	if (type == SYSFS_MAGIC)
+		return can_change(call, action, place);
+	if (strncmp(place->name, "/sys/", 5) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (type == settings[i])
+			return true;
+	return false;
+}
+
+static bool is_terminal_of(const struct aw_notified *call, dev_t device)
+{
+	struct aw_proc_stat stat;
+
+	return (major(device) >= PTS_FIRST && major(device) <= PTS_LAST) ||
+	       (aw_proc_stat(call->target.tid, &stat) && stat.terminal == device);
+}
+
+/* What the kernel calls a character device, whatever the name of its file is. */
+static bool is_called(dev_t device, const char *folder, const char *name)
+{
+	char link[48], text[256], end[64];
+	ssize_t n;
+	int len;
+
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u", major(device),
+		minor(device));
+	n = readlink(link, text, sizeof(text) - 1);
+	len = snprintf(end, sizeof(end), "/%s/%s", folder, name);
+	if (n < len)
+		return false;
+	text[n] = '\0';
+	return strcmp(text + n - len, end) == 0;
+}
+
+/*
+ * Root opens every device, and most of them are not for everybody: disks by another
+ * way, keyboards, the machine's power.  So root has those that all users have, and its
+ * terminal.
+ */
+static bool is_device_of_few(const struct aw_notified *call, const struct stat *st)
+{
+	if (is_called(st->st_rdev, "misc", "userfaultfd"))
+		return true;
+	return geteuid() == 0 && !(st->st_mode & (S_IROTH | S_IWOTH)) &&
+	       !is_terminal_of(call, st->st_rdev);
+}
+
+bool aw_machine_keeps(const struct aw_notified *call, enum aw_action action,
+	const struct aw_place *place, uint32_t rule)
+{
+	bool entry = action == AW_DELETE || action == AW_RENAME;
+
+	if (place->object >= 0 && !entry && S_ISBLK(place->st.st_mode))
+		return !names_it(call, place, rule, false);
+	if (place->object >= 0 && !entry && S_ISCHR(place->st.st_mode) &&
+		is_device_of_few(call, &place->st))
+		return !names_it(call, place, rule, true);
+	return is_change(action) && is_setting(call, action, place) &&
+	       !names_it(call, place, rule, false);
+}
+
+bool aw_machine_is_misc(struct aw_notified *call, int number, const char *name)
+{
+	AW_CLOSE int pidfd = aw_pidfd_of_thread(call->target.tid, call->target.who.pid);
+	AW_CLOSE int fd =
+		pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) &&
+	       is_called(st.st_rdev, "misc", name);
+}

@@ -298,6 +298,28 @@ bool aw_image_network_open(const struct aw_image *image, uint32_t profiles)
 	return true;
 }
 
+/* A list of Unix sockets alone, which defaults and presets bring along, is not meant.
+ */
+static bool lists_listening(const struct aw_image *image, unsigned stratum)
+{
+	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
+	bool some = false;
+
+	if (!image->strata[stratum].listen)
+		return false;
+	for (uint32_t i = 0; i < image->parts[AW_PART_ENTRIES].count; i++) {
+		const char *text = aw_image_bytes(image, entries[i].text);
+
+		if (entries[i].stratum != stratum ||
+			entries[i].list != AW_LIST_NET_LISTEN)
+			continue;
+		if (strncmp(text[0] == '!' ? text + 1 : text, "unix:", 5) != 0)
+			return true;
+		some = true;
+	}
+	return !some;
+}
+
 bool aw_image_lists_listening(const struct aw_image *image, uint32_t profiles)
 {
 	uint32_t windows = aw_windows_of(profiles);
@@ -306,7 +328,7 @@ bool aw_image_lists_listening(const struct aw_image *image, uint32_t profiles)
 
 	while (aw_window_next(image, &windows, &w))
 		for (s = w.first; s < w.end; s++)
-			if (image->strata[s].listen)
+			if (lists_listening(image, s))
 				return true;
 	return false;
 }

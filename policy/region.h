@@ -69,7 +69,10 @@ bool aw_image_network_closed(const struct aw_image *image);
 /* True when a process in these profiles is refused nothing of it: policy/image.h. */
 bool aw_image_network_open(const struct aw_image *image, uint32_t profiles);
 
-/* Is there a list of what a process in these profiles may listen on? policy/image.h */
+/*
+ * Is there a list of what a process in these profiles may listen on, by Internet
+ * address or empty?  policy/image.h
+ */
 bool aw_image_lists_listening(const struct aw_image *image, uint32_t profiles);
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/private.h"
 #include "policy/profile.h"
 #include "policy/region.h"
 #include "supervisor/kernel/name_route.h"
@@ -36,6 +37,33 @@ bool aw_route_is_inside(const struct aw_address *to)
 	       memcmp(bytes, plain, 16) == 0;
 }
 
+/*
+ * Bound to all interfaces of a network that has a loopback alone, it listens on that:
+ * so who may listen there may do this.
+ */
+static void admit_all_interfaces(struct aw_notified *call, const struct aw_address *to,
+	struct aw_decision *decision)
+{
+	static const struct aw_address loopback[] = {
+		{.family = AF_INET, .bytes = {127, [3] = 1}},
+		{.family = AF_INET6, .bytes = {[15] = 1}}};
+	struct aw_decision worst = {AW_ALLOW, AW_NO_RULE}, one;
+
+	if (!aw_address_is_any(to))
+		return;
+	for (size_t i = 0; i < (to->family == AF_INET ? 1U : 2U); i++) {
+		struct aw_address home = loopback[i];
+
+		home.port = to->port;
+		aw_image_decide_address_in(atomic_load(&call->watch->image),
+			call->target.who.role.profiles, AW_BIND, &home, &one);
+		if (one.verdict >= worst.verdict)
+			worst = one;
+	}
+	if (worst.verdict < decision->verdict)
+		*decision = worst;
+}
+
 /* No rule speaks of it: what stays among the processes behind a wall needs none. */
 static void admit_inside(struct aw_notified *call, const struct aw_address *to,
 	struct aw_decision *decision)
@@ -46,8 +74,10 @@ static void admit_inside(struct aw_notified *call, const struct aw_address *to,
 
 	if (decision->verdict != AW_DENY || decision->rule != AW_NO_RULE)
 		return;
-	if (action == AW_BIND && aw_image_lists_listening(image, profiles))
+	if (action == AW_BIND && aw_image_lists_listening(image, profiles)) {
+		admit_all_interfaces(call, to, decision);
 		return;
+	}
 	/* unless a profile is against it */
 	aw_image_decide_address_in(
 		image, profiles | AW_PROFILES_ALONE, action, to, decision);

@@ -97,6 +97,35 @@ for port in 4001, 5001:
     try: socket.create_server(("127.0.0.1", port)); print("ok", end=" ")
     except OSError as e: print(errno.errorcode[e.errno])')"
 
+# All interfaces of a network with nothing outside are its loopback.
+cat >"$tmp/all.py" <<'EOP'
+import errno, socket, sys
+for family, address in (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::"):
+    for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
+        s = socket.socket(family, kind)
+        try:
+            s.bind((address, int(sys.argv[1])))
+            if kind == socket.SOCK_STREAM:
+                s.listen()
+                c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+            print("ok", end=" ")
+        except OSError as e:
+            print(errno.errorcode[e.errno], end=" ")
+        s.close()
+EOP
+all() { run -- python3 "$tmp/all.py" "$1" | xargs; }
+policy "$servers" ', listen: ["localhost:4000-4999"]'
+is 'ok ok ok ok' 'who may listen on the loopback may listen on all interfaces' "$(all 4002)"
+is 'EACCES EACCES EACCES EACCES' '... at no other port' "$(all 5002)"
+policy "$servers" ', listen: ["127.0.0.1:4000-4999"]'
+is 'ok ok EACCES EACCES' '... and in no other family' "$(all 4003)"
+printf 'version: 1\nmode: enforce\n' >"$tmp/policy.yaml"
+is 'ok ok ok ok' 'without a rule of a policy, too' "$("$AGENTWATCH" run --quiet --mode enforce --runner bwrap --log none -- python3 "$tmp/all.py" 4005 | xargs)"
+runner=landlock
+policy "$servers" ', listen: ["localhost:4000-4999"]'
+is 'EACCES EACCES EACCES EACCES' "where the network is the host's it takes a rule of its own" "$(all 4006)"
+runner=bwrap
+
 # Abstract names of Unix sockets.
 policy "$servers"
 is 'name: EACCES, EACCES' 'a name of the host is not there' "$(run -- "$dynamic" name)"

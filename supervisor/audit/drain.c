@@ -19,6 +19,7 @@
 #include "supervisor/entry.h"
 #include "supervisor/kernel/notify.h"
 #include "supervisor/proc.h"
+#include "supervisor/proc.h"
 
 enum {
 	SLEEP_LEAST_US = 10000, /* each waking costs the watched programs time */
@@ -109,7 +110,8 @@ static void exec_event(
 	}
 	event->argv = argv; /* freed by the caller */
 	event->argc = count;
-	if (t->err)
+	/* with a kernel layer that says when a program is executed */
+	if (t->err || drain->watch->engine != AW_PRELOAD)
 		return;
 	event->kind = AW_EV_EXEC;
 	aw_entry_sign(drain->watch, who, event);
@@ -124,8 +126,26 @@ static bool sane(const struct aw_record *head)
 }
 
 /*
+ * One that we have not met: in the engine preload a child that only executes something
+ * says no hello, and has often ended by now.  Of who is there the kernel says whose
+ * child it is.
+ */
+static bool may_be_child(
+	const struct aw_drain *drain, const struct aw_who *owner, pid_t pid)
+{
+	struct aw_proc_stat stat;
+
+	if (pid <= 0 || pid == drain->watch->self || pid == drain->watch->front)
+		return false;
+	if (aw_proc_stat(pid, &stat))
+		return stat.ppid == owner->pid;
+	return drain->watch->engine == AW_PRELOAD;
+}
+
+/*
  * A record carries the pid of a child that shares its parent's memory, or has not said
- * hello yet; believe only that.  Such a child runs its parent's program.
+ * hello yet; believe only that, and take all else for the owner's own.  Such a child
+ * runs its parent's program.
  */
 static struct aw_who signer(
 	struct aw_drain *drain, const struct aw_who *owner, int32_t claimed)
@@ -139,14 +159,17 @@ static struct aw_who signer(
 		if (!claimed) /* gone meanwhile */
 			return *owner;
 	}
-	if (aw_processes_peek(drain->watch->tree, claimed, &who) &&
-		who.ppid == owner->pid) {
+	if (aw_processes_peek(drain->watch->tree, claimed, &who)) {
+		if (who.ppid != owner->pid)
+			return *owner;
 		who.exe = owner->exe;
 		return who;
 	}
 	who = *owner;
-	who.pid = claimed;
-	who.ppid = owner->pid;
+	if (may_be_child(drain, owner, claimed)) {
+		who.pid = claimed;
+		who.ppid = owner->pid;
+	}
 	return who;
 }
 

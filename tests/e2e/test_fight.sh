@@ -184,4 +184,26 @@ for engine in $(engines); do
 			"$("$AGENTWATCH" run --quiet --log "$log" --engine "$engine" --mode enforce --runner exec -- "$bin_refused" uring)"
 	fi
 done
+
+# records that name others: a process outside, a sibling and one that there is not
+if compile fight/forge "$cc" -O1 -D_GNU_SOURCE -I"$root" "$fight/forge.c" "$root/policy/ring.c"; then
+	forge=$compiled
+	sleep 600 &
+	outside=$!
+	for engine in $(engines); do
+		[ "$engine" != kernel ] || continue
+		for mode in audit enforce; do
+			forged=$outside
+			[ "$engine" = preload ] || forged="$outside 4194303"
+			"$AGENTWATCH" run --quiet --engine "$engine" --mode "$mode" --log "$tmp/log" -- bash -c \
+				'sleep 600 & victim=$!; "$@" $victim; kill $victim; wait $victim; echo "victim $victim ended with $?"' bash "$forge" $forged >"$tmp/out" 2>&1
+			like 'ended with 143' "$engine, $mode: forged records: the one that is named goes on" "$(cat "$tmp/out")"
+			own=$(sed -n 's/^pid //p' "$tmp/out")
+			is "$own" '... all are logged as of who wrote them' "$(jq -r 'select(.path == "/forged") | .pid' "$tmp/log" | sort -u)"
+			[ "$engine" = preload ] || is '' '... and no exec comes of them' "$(jq -r 'select(.event == "exec" and .path == "/forged") | .pid' "$tmp/log")"
+		done
+	done
+	kill $outside
+	wait $outside 2>/dev/null
+else fail 'fight/forge compiles' "$(cat "$tmp/compile.log")"; fi
 done_testing

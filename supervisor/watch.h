@@ -62,6 +62,7 @@ struct aw_watch {
 	_Atomic bool minds;	     /* some process has none: its end is looked for */
 	time_t minded;		     /* when that was done last */
 	_Atomic uint32_t receiving;  /* futex: 1 while a thread waits for a call */
+	struct aw_notify *notify;    /* the threads; notify.c has the lock */
 	_Atomic uint64_t *last_call; /* its number, for the keeper: front.c */
 
 	pthread_mutex_t log_lock;

@@ -24,10 +24,15 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
+/* Threads at most, when all are held up. */
+enum { CREW_MOST = 64 };
+
 struct aw_notify {
 	struct aw_watch *watch;
-	pthread_t *threads; /* owned */
-	unsigned count, most;
+	pthread_t threads[CREW_MOST];
+	unsigned count, usual;
+	uint64_t seen; /* the last call that was taken, as of the last look */
+	bool stalled;  /* ... at which nobody was there to take the next one */
 	size_t request_size, response_size;
 };
 
@@ -70,12 +75,6 @@ static bool is_over(int listener)
 static void wake(struct aw_watch *watch, int count)
 {
 	syscall(SYS_futex, &watch->receiving, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
-}
-
-void aw_notify_relieve(struct aw_watch *watch)
-{
-	if (watch->listener >= 0 && !atomic_load(&watch->receiving))
-		wake(watch, 1);
 }
 
 /* False: another thread waits for calls, or did until now. */
@@ -182,7 +181,7 @@ static bool add_thread(struct aw_notify *notify)
 {
 	struct server *server;
 
-	if (notify->count == notify->most || !(server = new_server(notify)))
+	if (notify->count == CREW_MOST || !(server = new_server(notify)))
 		return false;
 	if (pthread_create(&notify->threads[notify->count], NULL, serve, server) != 0) {
 		free_server(server);
@@ -192,27 +191,58 @@ static bool add_thread(struct aw_notify *notify)
 	return true;
 }
 
+/* Watch.notify, and who adds threads. */
+static pthread_mutex_t crew_lock = PTHREAD_MUTEX_INITIALIZER;
+
 void aw_notify_reinforce(struct aw_notify *notify)
 {
-	while (notify && add_thread(notify))
+	pthread_mutex_lock(&crew_lock);
+	while (notify && notify->count < notify->usual && add_thread(notify))
 		;
+	pthread_mutex_unlock(&crew_lock);
 }
 
-int aw_notify_start(struct aw_watch *watch, unsigned most, struct aw_notify **ret,
+/*
+ * A call waits, nobody can take it, and that was so the last time: all threads are held
+ * up by something that may itself wait for the session (fanotify(7), fuse(4)).
+ */
+static bool is_stalled(struct aw_notify *notify)
+{
+	struct pollfd more = {.fd = notify->watch->listener, .events = POLLIN};
+	uint64_t last = atomic_load(notify->watch->last_call);
+	bool waits = !atomic_load(&notify->watch->receiving) && poll(&more, 1, 0) > 0 &&
+		     more.revents & POLLIN;
+	bool before = notify->stalled && notify->seen == last;
+
+	notify->stalled = waits;
+	notify->seen = last;
+	return waits && before;
+}
+
+void aw_notify_relieve(struct aw_watch *watch)
+{
+	if (watch->listener < 0 || atomic_load(&watch->receiving))
+		return;
+	wake(watch, 1);
+	pthread_mutex_lock(&crew_lock);
+	if (watch->notify && is_stalled(watch->notify))
+		add_thread(watch->notify);
+	pthread_mutex_unlock(&crew_lock);
+}
+
+int aw_notify_start(struct aw_watch *watch, unsigned usual, struct aw_notify **ret,
 	struct aw_error *err)
 {
 	struct sigaction action = {.sa_handler = wake_up};
 	struct seccomp_notif_sizes sizes;
 	struct aw_notify *notify = calloc(1, sizeof(*notify));
 
-	if (!notify || !(notify->threads = calloc(most, sizeof(pthread_t)))) {
-		free(notify);
+	if (!notify)
 		return aw_fail(err, ENOMEM, "starting the notification service");
-	}
 	sigaction(SIGUSR2, &action, NULL);
 	syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
 	notify->watch = watch;
-	notify->most = most;
+	notify->usual = usual < CREW_MOST ? usual : CREW_MOST;
 	notify->request_size = sizes.seccomp_notif > sizeof(struct seccomp_notif)
 				       ? sizes.seccomp_notif
 				       : sizeof(struct seccomp_notif);
@@ -226,10 +256,12 @@ int aw_notify_start(struct aw_watch *watch, unsigned most, struct aw_notify **re
 		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	aw_place_prepare();
 	if (!add_thread(notify)) {
-		free(notify->threads);
 		free(notify);
 		return aw_fail(err, EAGAIN, "starting the notification service");
 	}
+	pthread_mutex_lock(&crew_lock);
+	watch->notify = notify;
+	pthread_mutex_unlock(&crew_lock);
 	*ret = notify;
 	return 0;
 }
@@ -238,6 +270,9 @@ void aw_notify_stop(struct aw_notify *notify)
 {
 	if (!notify)
 		return;
+	pthread_mutex_lock(&crew_lock);
+	notify->watch->notify = NULL;
+	pthread_mutex_unlock(&crew_lock);
 	atomic_store(&notify->watch->ending, true);
 	for (unsigned i = 0; i < notify->count; i++) {
 		struct timespec soon;
@@ -253,6 +288,5 @@ void aw_notify_stop(struct aw_notify *notify)
 		} while (pthread_clockjoin_np(notify->threads[i], NULL, CLOCK_MONOTONIC,
 				 &soon) != 0);
 	}
-	free(notify->threads);
 	free(notify);
 }

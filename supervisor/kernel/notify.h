@@ -14,8 +14,8 @@
 
 struct aw_notify;
 
-/* Start the first of at most so many threads on watch->listener. */
-int aw_notify_start(struct aw_watch *watch, unsigned most, struct aw_notify **ret,
+/* Start the first of usually so many threads on watch->listener. */
+int aw_notify_start(struct aw_watch *watch, unsigned usual, struct aw_notify **ret,
 	struct aw_error *err);
 
 /* Start the others: once calls come in, since one thread is enough for the first ones.

@@ -195,9 +195,7 @@ void aw_image_decide_path_in(const struct aw_image *image, uint32_t profiles,
 		if (!aw_image_hides(image))
 			return;
 		break;
-	case AW_SIGNAL:
-	case AW_ENVIRONMENT:
-	case AW_HOOK:
+	case AW_SYSTEM_CALL:
 		return;
 	default:
 		break;

@@ -287,6 +287,10 @@ struct aw_given {
 bool aw_policy_given(const struct aw_policy *policy, const char *key, size_t nth,
 	struct aw_given *ret);
 
+/* The same, of a policy's `origins`, which live as long as it does. */
+bool aw_origin_given(const struct aw_origin *first, const char *key, size_t nth,
+	struct aw_given *ret);
+
 /* The name of the protection that bit i of `unprotected` is about; NULL at the end. */
 const char *aw_protection_name(unsigned i);
 

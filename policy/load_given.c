@@ -7,7 +7,13 @@
 bool aw_policy_given(const struct aw_policy *policy, const char *key, size_t nth,
 	struct aw_given *ret)
 {
-	for (const struct aw_origin *o = policy->origins; o; o = o->next) {
+	return aw_origin_given(policy->origins, key, nth, ret);
+}
+
+bool aw_origin_given(const struct aw_origin *first, const char *key, size_t nth,
+	struct aw_given *ret)
+{
+	for (const struct aw_origin *o = first; o; o = o->next) {
 		if (strcmp(o->key, key) != 0 || nth-- > 0)
 			continue;
 		snprintf(ret->value, sizeof(ret->value), "%s", o->value);

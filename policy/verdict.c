@@ -14,9 +14,7 @@ static const char *const actions[AW_ACTIONS] = {
 	[AW_CONNECT] = "connect",
 	[AW_BIND] = "bind",
 	[AW_SEND] = "send",
-	[AW_SIGNAL] = "signal",
-	[AW_ENVIRONMENT] = "environment",
-	[AW_HOOK] = "hook",
+	[AW_SYSTEM_CALL] = "system",
 	[AW_METADATA] = "read",
 };
 

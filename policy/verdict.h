@@ -26,9 +26,8 @@ enum aw_action {
 	AW_CONNECT,
 	AW_BIND,
 	AW_SEND,
-	AW_SIGNAL,
-	AW_ENVIRONMENT,
-	AW_HOOK,
+	AW_SYSTEM_CALL, /* namespaces, other processes, what enforce refuses whatever a
+		      rule says */
 	AW_METADATA, /* stat, access, readlink: judged by hide only, logged as "read" */
 	AW_ACTIONS
 };

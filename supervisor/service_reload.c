@@ -84,6 +84,7 @@ int aw_service_reload(struct service *s, char *text, size_t size)
 		aw_say("reload: %s", err.text); /* the old limits stay */
 	old = atomic_load(&s->watch.shared);
 	atomic_store(&s->watch.image, policy.image);
+	atomic_store(&s->watch.origins, policy.origins);
 	atomic_store(&s->watch.shared, fresh);
 	atomic_store(&old->page->stale, 1);
 	if (v->before == &s->latest) /* the session's first stays: others hold it */

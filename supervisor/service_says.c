@@ -56,7 +56,7 @@ static void describe(const struct aw_run *run, char *text, size_t size)
 		holding->facts.landlock || holding->facts.mounts ? "kernel and " : "",
 		!holding->facts.notified ? "shim"
 		: holding->facts.enforce ? "supervisor"
-					 : "supervisor (raced)");
+					 : "supervisor-raced");
 }
 
 /* What holds each limit, and what is only nearly held. */

@@ -39,10 +39,11 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	w->self = getpid();
 	w->front = run->front;
 	w->facts = &run->holding.facts;
-	w->strength_kernel = w->holds ? "supervisor" : "supervisor (raced)";
+	w->strength_kernel = w->holds ? "supervisor" : "supervisor-raced";
 	w->listener = -1;
 	w->last_call = &run->kept->last_call;
 	atomic_store(&w->image, run->policy.image);
+	atomic_store(&w->origins, run->policy.origins);
 	atomic_store(&w->shared, &run->shared);
 	snprintf(w->shim, sizeof(w->shim), "%s", run->shim ? run->shim : "");
 	pthread_mutex_init(&w->log_lock, NULL);

@@ -31,7 +31,7 @@ static const struct aw_held by_arguments = {
 const char *aw_strength_name(enum aw_strength strength)
 {
 	static const char *const names[] = {
-		"shim", "supervisor (raced)", "supervisor", "kernel"};
+		"shim", "supervisor-raced", "supervisor", "kernel"};
 
 	return names[strength];
 }

@@ -27,7 +27,7 @@ enum aw_strength {
 	AW_BY_KERNEL,
 };
 
-/* As the log has it: "kernel", "supervisor", "supervisor (raced)", "shim". */
+/* As the log has it: "kernel", "supervisor", "supervisor-raced", "shim". */
 const char *aw_strength_name(enum aw_strength strength);
 
 struct aw_strength_facts {

@@ -17,6 +17,7 @@
 #include "supervisor/descend.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
+#include "supervisor/reason.h"
 #include "supervisor/say.h"
 
 const char *aw_engine_name(enum aw_engine engine)
@@ -121,6 +122,7 @@ static bool was_in_vain(struct aw_watch *watch, const struct aw_event *event)
 
 void aw_watch_log_now(struct aw_watch *watch, struct aw_event *event)
 {
+	char reason[AW_REASON_SIZE];
 	struct aw_error err;
 
 	if (event->judged && was_in_vain(watch, event)) {
@@ -130,10 +132,14 @@ void aw_watch_log_now(struct aw_watch *watch, struct aw_event *event)
 	}
 	if (event->judged && !event->strength)
 		event->strength = strength_of(watch, event);
+	aw_reason(watch, event, reason);
+	if (reason[0] && !(event->extra && strstr(event->extra, "\"reason\":")))
+		event->reason = reason;
 	pthread_mutex_lock(&watch->log_lock);
 	if (aw_log_write(watch->log, event, &err) < 0)
 		log_trouble(watch, err.text, "wait in memory");
 	pthread_mutex_unlock(&watch->log_lock);
+	event->reason = NULL; /* it was on the stack */
 }
 
 void aw_watch_flush(struct aw_watch *watch)

@@ -45,8 +45,9 @@ struct aw_watch {
 	const struct aw_strength_facts *facts; /* of the session's start */
 	const char *strength_kernel;	       /* of calls that could not be judged */
 	const struct aw_image *_Atomic image;
+	const struct aw_origin *_Atomic origins; /* where its defaults come from */
 	struct aw_shared *_Atomic shared;
-	struct aw_readers readers; /* of both: retire.h; not the service loop */
+	struct aw_readers readers; /* of these: retire.h; not the service loop */
 	char shim[1024];	   /* the library's path, "" without one */
 	struct aw_processes *tree;
 	struct aw_questions *questions; /* enforce; else NULL: nobody is asked */

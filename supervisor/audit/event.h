@@ -65,8 +65,10 @@ struct aw_event {
 	bool enforced;
 	const struct aw_rule *rule; /* or NULL */
 	uint32_t rule_index;	    /* of it, or AW_NO_RULE */
-	bool judged; /* by aw_watch_judge(): the strength is still to be found */
-	const char *strength; /* "kernel", "supervisor", "supervisor (raced)", "shim" */
+	bool judged;	    /* by aw_watch_judge(): the strength is still to be found */
+	const char *why;    /* it was refused, where neither rule nor default says so */
+	const char *reason; /* denials: what decided, in words; aw_reason() */
+	const char *strength; /* "kernel", "supervisor", "supervisor-raced", "shim" */
 	enum aw_source source;
 	bool result_known;
 	int result; /* 0 or an errno value */

@@ -119,6 +119,7 @@ static void put_verdict(struct aw_json *json, const struct aw_event *event)
 	}
 	if (event->rule)
 		put_rule(json, event->rule);
+	WORD(json, "reason", event->reason);
 	WORD(json, "strength", event->strength);
 	WORD(json, "source", aw_source_name(event->source));
 }

@@ -141,7 +141,13 @@ bool aw_call_meets_shim(struct aw_notified *call);
  */
 bool aw_call_is_absent(const struct aw_notified *call, const char *path);
 
-/* Refuse (enforce) or let go on (audit), with a warning of this kind in the log. */
+/*
+ * Enforce refuses this whatever a rule says: refused there, and a denial in the log,
+ * which audit foretells.  what: the call, or what about it.
+ */
+void aw_call_refuse(struct aw_notified *call, const char *kind, const char *what);
+
+/* The same, but audit warns, since what comes of it is not seen there. */
 void aw_call_warn(struct aw_notified *call, const char *kind, const char *what);
 
 /*

@@ -115,6 +115,7 @@ static bool refuse_nameless(struct aw_notified *call, uint64_t flags)
 	if (!call->watch->holds ||
 		(!(flags & AT_EMPTY_PATH && !call->raw[0]) && !is_nameless(call)))
 		return false;
+	call->event.why = "a program without a name in a folder cannot be judged";
 	aw_call_decide(call, &decision);
 	return true;
 }

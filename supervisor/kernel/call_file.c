@@ -115,6 +115,8 @@ void aw_call_unreadable(struct aw_notified *call, int err)
 	event->source = AW_FROM_KERNEL;
 	event->strength = watch->strength_kernel;
 	event->enforced = watch->enforce;
+	event->why = "its arguments cannot be read";
+	call->silent = !barred; /* a bad pointer: nothing was looked at */
 	if (barred)
 		aw_watch_warn(watch, &call->target.who, "unreadable",
 			"the arguments of %s by process %d cannot be read%s",

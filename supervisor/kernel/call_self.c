@@ -33,10 +33,10 @@ static bool refuses_view(struct aw_notified *call)
 {
 	bool flags = call->row->effect == AW_FX_CLONE || call->sys == AW_SYS_unshare;
 
-	if (!call->watch->holds || (flags && !(call->args[0] & NEW_VIEW)))
+	if (flags && !(call->args[0] & NEW_VIEW))
 		return false;
-	aw_call_warn(call, "namespace", aw_call_name((unsigned)call->sys));
-	return true;
+	aw_call_refuse(call, "namespace", aw_call_name((unsigned)call->sys));
+	return call->watch->holds;
 }
 
 static void on_view(struct aw_notified *call)

@@ -139,11 +139,20 @@ bool aw_call_meets_shim(struct aw_notified *call)
 
 bool aw_call_is_shims(struct aw_notified *call)
 {
+	const struct aw_decision allowed = {AW_ALLOW, AW_NO_RULE};
+
 	if (call->target.who.shim == AW_SHIM_EXPECTED || is_shim_open(call))
 		aw_persona_drop();
 	if (is_hello(call))
 		on_hello(call);
 	else if (call->watch->shim[0])
 		watch_for_shim(call);
-	return is_hello(call) || call->reply == AW_REPLY_DONE;
+	if (call->reply != AW_REPLY_DONE)
+		return is_hello(call);
+	if (!is_hello(call)) { /* ld.so has got it */
+		call->event.path = (struct aw_text){call->raw, strlen(call->raw)};
+		aw_call_decide(call, &allowed);
+		call->event.result_known = true;
+	}
+	return true;
 }

@@ -300,6 +300,7 @@ static void refuse_handle(struct aw_notified *call)
 {
 	struct aw_decision decision = {AW_DENY, AW_NO_RULE};
 
+	call->event.why = "a handle tells no path that could be judged";
 	aw_call_decide(call, &decision);
 }
 

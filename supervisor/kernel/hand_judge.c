@@ -182,6 +182,61 @@ void aw_hand_judge(struct aw_notified *call, enum aw_action action,
 		*ret = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 
+/* Refused whatever the defaults say; NULL: it was one of these. */
+static const char *why_never(
+	const struct aw_notified *call, const struct aw_place *place)
+{
+	if (place->object >= 0 && S_ISBLK(place->st.st_mode))
+		return "a disk is every file on it; only a rule that names it allows "
+		       "it";
+	if (is_supervisor(call->watch, place->name))
+		return "it belongs to agentwatch";
+	if (is_private_of_outsider(call, place->name))
+		return "the process is not of the session";
+	return NULL;
+}
+
+/* What ps and its like look at, for each process that there is. */
+static bool is_looked_at_by_ps(const char *name)
+{
+	static const char *const grave[] = {"mem", "root", "cwd", "pagemap"};
+	const char *what = strchr(name + strlen("/proc/"), '/');
+
+	if (!what)
+		return false;
+	for (size_t i = 0; i < sizeof(grave) / sizeof(*grave); i++) {
+		size_t n = strlen(grave[i]);
+
+		if (strncmp(what + 1, grave[i], n) == 0 &&
+			(!what[n + 1] || what[n + 1] == '/'))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What the kernel keeps from everybody but who may trace the process (proc(5)) gets the
+ * kernel's answer and is no denial; a process that asks is told of once.
+ */
+static bool is_kept_by_proc(struct aw_notified *call, const struct aw_place *place)
+{
+	static _Atomic pid_t told[64];
+	const struct aw_decision allowed = {AW_ALLOW, AW_NO_RULE};
+	const struct aw_who *who = &call->target.who;
+
+	if (call->event.action != AW_READ || strncmp(place->name, "/proc/", 6) != 0 ||
+		!is_looked_at_by_ps(place->name))
+		return false;
+	if (atomic_exchange(&told[who->pid % 64], who->pid) != who->pid)
+		aw_watch_warn(call->watch, who, "outside",
+			"process %d asked for what /proc keeps of processes that are "
+			"not of the session, and got EACCES",
+			who->pid);
+	aw_call_decide(call, &allowed);
+	aw_hand_answer(call, -EACCES);
+	return true;
+}
+
 /* The file that an answer will be about. */
 static void note_file(struct aw_notified *call, const struct aw_place *place)
 {
@@ -213,6 +268,11 @@ bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 			return false;
 		}
 		call->moot = ENOENT;
+	}
+	if (decision.verdict == AW_DENY && decision.rule == AW_NO_RULE) {
+		call->event.why = why_never(call, place);
+		if (call->event.why && is_kept_by_proc(call, place))
+			return false;
 	}
 	aw_call_decide(call, &decision);
 	call->moot = 0;

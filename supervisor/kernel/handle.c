@@ -32,20 +32,53 @@ static void answer(struct aw_notified *call)
 		call->gone = errno == ENOENT;
 }
 
-void aw_call_warn(struct aw_notified *call, const char *kind, const char *what)
+void aw_call_refuse(struct aw_notified *call, const char *kind, const char *what)
 {
-	bool refused = call->watch->enforce;
+	struct aw_watch *watch = call->watch;
+	struct aw_event event = {.kind = AW_EV_CALL,
+		.ts = call->event.ts,
+		.call = what,
+		.action = AW_SYSTEM_CALL,
+		.port = -1,
+		.verdict = AW_DENY,
+		.enforced = watch->enforce,
+		.why = "never allowed in mode enforce",
+		.strength = watch->strength_kernel,
+		.source = AW_FROM_KERNEL,
+		.warning_kind = kind};
 
-	if (refused) {
+	call->silent = true;
+	if (watch->enforce) {
 		call->reply = AW_REPLY_FAIL;
 		call->err = EPERM;
+		event.result_known = true;
+		event.result = EPERM;
 	}
-	aw_watch_warn(call->watch, &call->target.who, kind, "%s by process %d%s", what,
-		call->target.who.pid,
-		refused				     ? " was refused"
-		: call->row->effect == AW_FX_MACHINE ? " would be refused"
-						     : "");
+	aw_watch_sign(&event, &call->target.who);
+	aw_watch_log(watch, &event);
+}
+
+void aw_call_warn(struct aw_notified *call, const char *kind, const char *what)
+{
+	if (call->watch->enforce ||
+		(call->sys >= 0 && call->row->effect == AW_FX_MACHINE)) {
+		aw_call_refuse(call, kind, what);
+		return;
+	}
+	aw_watch_warn(call->watch, &call->target.who, kind, "%s by process %d", what,
+		call->target.who.pid);
 	call->silent = true;
+}
+
+/* What every call has, also one that came to no verdict. */
+static void complete(const struct aw_notified *call, struct aw_event *event)
+{
+	event->call = aw_call_name((unsigned)call->sys);
+	if (event->source)
+		return;
+	event->source = AW_FROM_KERNEL;
+	event->strength = call->watch->strength_kernel;
+	event->enforced = call->watch->enforce;
 }
 
 /* The other calls have to do with processes and sockets, which is for us to look at. */
@@ -123,7 +156,7 @@ static void log_call(struct aw_notified *call)
 
 	if (call->silent)
 		return;
-	event->call = aw_call_name((unsigned)call->sys);
+	complete(call, event);
 	if (call->reply == AW_REPLY_FAIL) {
 		event->result_known = true;
 		event->result = call->err;

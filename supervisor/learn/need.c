@@ -193,9 +193,7 @@ size_t aw_needs_of(const struct aw_sieve *sieve, const struct aw_seen *seen,
 	case AW_SEND:
 	case AW_BIND:
 		return address_needs(seen, needs);
-	case AW_SIGNAL:
-	case AW_ENVIRONMENT:
-	case AW_HOOK:
+	case AW_SYSTEM_CALL:
 		return 0;
 	default:
 		return file_needs(sieve, seen, needs);

@@ -214,7 +214,7 @@ const struct aw_command aw_command_policy_explain = {
 		"yet; what is judged is the file that a link leads to.\n\n"
 		"  kernel: a wall or Landlock refuses the program's own calls\n"
 		"  supervisor: it makes the call for the program, or refuses it\n"
-		"  supervisor (raced): it judges, then the call goes on, and a second "
+		"  supervisor-raced: it judges, then the call goes on, and a second "
 		"thread could exchange the name in between\n"
 		"  shim: a library in the program, which could be taken out\n\n"
 		"In mode audit nothing is refused.  The exit status is 0 when all is "

@@ -241,12 +241,15 @@ static void tell_connection(FILE *out, const cJSON *line)
 /* What the event is about, owned by the caller. */
 static char *target_of(const cJSON *line)
 {
+	const char *action = aw_event_word(line, "action");
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return NULL;
+	if (action && strcmp(action, "system") == 0)
+		tell_member(out, "", line, "call");
 	tell_member(out, "", line, "path");
 	tell_member(out, " -> ", line, "path2");
 	tell_address(out, line);
@@ -268,16 +271,23 @@ static void put_last(const struct aw_log_table *table, const char *text)
 	aw_screen_put(&table->screen, text, cut ? RESULT : 0, AW_PLAIN);
 }
 
-static void put_rule(const struct aw_log_table *table, const cJSON *line)
+/* Which rule it was; where none was, in words what else. Owned by the caller. */
+static char *rule_of(const struct aw_log_table *table, const cJSON *line)
 {
 	const cJSON *rule = cJSON_GetObjectItemCaseSensitive(line, "rule");
 	const cJSON *number = cJSON_GetObjectItemCaseSensitive(rule, "line");
 	AW_FREE char *file = aw_event_text(rule, "file");
-	AW_FREE char *shown = file ? aw_shown(file, strlen(file)) : NULL;
+	AW_FREE char *reason = aw_event_text(line, "reason");
+	AW_FREE char *whole = NULL;
 
-	if (!table->rules || !shown)
-		return;
-	printf("  %s:%.0f", shown, cJSON_IsNumber(number) ? number->valuedouble : 0);
+	if (!table->rules || (!file && !reason))
+		return NULL;
+	if (file && asprintf(&whole, "%s:%.0f", file,
+			    cJSON_IsNumber(number) ? number->valuedouble : 0) < 0)
+		whole = NULL;
+	if (whole)
+		return aw_shown(whole, strlen(whole));
+	return reason ? aw_shown(reason, strlen(reason)) : NULL;
 }
 
 /* With more to come it is padded; as the last column it may take the room of the next.
@@ -299,6 +309,7 @@ void aw_log_table_put(struct aw_log_table *table, const cJSON *line)
 	const char *action = aw_event_word(line, "action");
 	const char *result = aw_event_word(line, "result");
 	AW_FREE char *target = target_of(line);
+	AW_FREE char *rule = rule_of(table, line);
 	AW_FREE char *what = NULL;
 	AW_FREE char *shown = result ? aw_shown(result, strlen(result)) : NULL;
 
@@ -316,6 +327,7 @@ void aw_log_table_put(struct aw_log_table *table, const cJSON *line)
 		fputs(table->screen.width ? " " : "  ", stdout);
 		put_last(table, shown);
 	}
-	put_rule(table, line);
+	if (rule)
+		printf("  %s", rule);
 	putchar('\n');
 }

@@ -115,7 +115,7 @@ if [ $engine = kernel ]; then
 	is supervisor 'a notified read is held by the supervisor' "$(one .strength --read "$tmp/ro/secret/key")"
 	is supervisor 'a program that may not be read either' "$(one .strength --exec /bin/false)"
 	is shim 'arguments are advice' "$(one .strength --exec 'git push --force')"
-	is 'supervisor (raced)' 'in audit it would be seen' "$(one .strength --mode audit --read "$tmp/ro/secret/key")"
+	is 'supervisor-raced' 'in audit it would be seen' "$(one .strength --mode audit --read "$tmp/ro/secret/key")"
 	like 'not refused in mode audit' 'and the text says so' "$(explain --mode audit --read "$tmp/ro/secret/key")"
 else
 	skip 'the supervisor holds' 'no notification here'
@@ -140,7 +140,7 @@ require() { "$AGENTWATCH" run --quiet --log none --engine "$engine" --policy "$1
 if [ $engine = kernel ]; then
 	said=$(require "$tmp/p.yaml" supervisor --runner exec)
 	is 125 'the supervisor does not hold every rule' "$(require "$tmp/p.yaml" supervisor --runner exec >/dev/null; echo $?)"
-	like "p.yaml:7: deny \"sudo\" is held by supervisor \(raced\)" 'each that is weaker is listed' "$said"
+	like "p.yaml:7: deny \"sudo\" is held by supervisor-raced" 'each that is weaker is listed' "$said"
 	like "p.yaml:7: deny \"git push\*\" is held by shim" 'with the reason' "$said"
 	is '' 'those that are held are not' "$(grep secret <<<"$said")"
 	like '2 rules are held by less; nothing was started' 'and they are counted' "$said"

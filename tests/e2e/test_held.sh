@@ -42,8 +42,8 @@ for engine in hybrid kernel; do
 		*) is "$bare" "$engine: $name $what is as without a watch" "$result" ;;
 		esac
 	done <"$tmp/enforce"
-	ok "$engine: a refusal is in the log" grep -q '"event":"warning".*bpf' "$tmp/log"
-	ok "$engine: so is that of an option" grep -q '"event":"warning".*setsockopt(IP_OPTIONS)' "$tmp/log"
+	ok "$engine: a refusal is in the log" grep -q '"call":"bpf","action":"system".*"verdict":"deny"' "$tmp/log"
+	ok "$engine: so is that of an option" grep -q '"call":"setsockopt(IP_OPTIONS)","action":"system".*"verdict":"deny"' "$tmp/log"
 	is '239.255.42.42 bind deny' "$engine: a group is judged as an address to bind to" \
 		"$(jq -r 'select(.call == "setsockopt") | "\(.address) \(.action) \(.verdict)"' "$tmp/log")"
 	is "$(wc -l <"$tmp/bare")" "$engine: every call was answered" "$(wc -l <"$tmp/enforce")"

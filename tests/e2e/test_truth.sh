@@ -26,6 +26,12 @@ ln -s "$HOME/.ssh" keys
 run() { local mode=$1; shift; out=$("$AGENTWATCH" run --quiet --log "$log" --mode "$mode" "$@" 2>&1 </dev/null); }
 # denials: action and path or address of each.
 denials() { jq -r 'select(.verdict == "deny" or .verdict == "hide") | "\(.action) \(.path // .host // .address // "?")"' "$log"; }
+# bare_calls: lines that do not say what they were about.
+bare_calls()
+{
+	jq -c 'select((.event == "call" or .event == "exec") and .action != "system" and .action != null) |
+		select((.path // .address // .host) == null or .strength == null or .source == null)' "$log"
+}
 counted() { jq -r 'select(.event == "summary") | .denied' "$log"; }
 
 for runner in exec bwrap landlock; do
@@ -52,6 +58,14 @@ for runner in exec bwrap landlock; do
 		run enforce "${options[@]}" -- cat "$HOME/.netrc"
 		is "read $HOME/.netrc" "$how: a file with a token is one" "$(denials)"
 
+		run enforce "${options[@]}" -- sh -c 'unshare -U true; ps aux >/dev/null; touch "$HOME/new"'
+		is "system ? create $HOME/new" "$how: so is a namespace of its own, and no look at processes" \
+			"$(denials | sort -ru | paste -sd' ')"
+		is 2 "$how: and they are counted" "$(counted)"
+		is 'filesystem.default: read-only (built-in)' "$how: a default that decides is named" \
+			"$(jq -r 'select(.verdict == "deny" and .action == "create") | .reason' "$log")"
+		is '' "$how: every call has a subject, a strength and a source" "$(bare_calls)"
+
 		run enforce "${options[@]}" -- cat "$HOME/.npmrc"
 		is '' "$how: a file that is not there is none" "$(denials)"
 		like 'No such file' "$how: and is told so" "$out"
@@ -66,8 +80,23 @@ for engine in $(engines); do
 	run audit --engine "$engine" -- sh -c 'mkdir -p /usr/local "$HOME/.config"; mkdir "$HOME"; cat "$HOME/.npmrc"; rm -f "$HOME/no" "$HOME/no/thing"; ln -sT x /usr'
 	is '' "$how: what has no effect would not be refused" "$(denials)"
 	is 0 "$how: nor counted" "$(counted)"
+	is '' "$how: every call has a subject, a strength and a source" "$(bare_calls)"
 	run audit --engine "$engine" -- sh -c 'cat key >copied; mkdir "$HOME/new"; rmdir "$HOME/new"; rm copied'
 	is "read $HOME/.ssh/id_ed25519 create $HOME/new delete $HOME/new" "$how: what has one would be" "$(denials | paste -sd' ')"
+done
+
+# Unix sockets that are not there, a default from a file, and a rule.
+run enforce --runner exec -- python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("/nowhere/socket")'
+is '' 'a socket that is not there is no denial' "$(denials)"
+like 'FileNotFoundError' 'and is told so' "$out"
+is '' 'its line says where it would be' "$(bare_calls)"
+printf 'version: 1\nfilesystem:\n  default: read-only\n  deny: ["%s/.config"]\n' "$HOME" >"$tmp/files.yaml"
+run enforce --runner exec --policy "$tmp/files.yaml" -- sh -c 'ls "$HOME/.config"; touch "$HOME/new"'
+is "rule '$HOME/.config' of $tmp/files.yaml:4;filesystem.default: read-only ($tmp/files.yaml:3)" 'rules and defaults of a file are named with it' \
+	"$(jq -r 'select(.verdict == "deny") | .reason' "$log" | uniq | paste -sd';')"
+like "filesystem.default: read-only" 'the table shows it' "$("$AGENTWATCH" log -dr "$log")"
+for raced in $(jq -r '.strength // empty' "$log" | sort -u); do
+	like '^[a-z-]+$' "strength $raced is one word" "$raced"
 done
 
 # A policy that names what may run: a search along PATH is no attempt to run what is not there.

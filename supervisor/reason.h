@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reason.h - why something was refused, in words.
+ */
+#ifndef AW_SUPERVISOR_REASON_H
+#define AW_SUPERVISOR_REASON_H
+
+#include <stddef.h>
+
+#include "supervisor/watch.h"
+
+enum { AW_REASON_SIZE = 512 };
+
+/*
+ * The rule, or the default and where it stands: "filesystem.default: read-only
+ * (built-in)".  "" for what is not refused.  Any thread, inside of watch->readers.
+ */
+void aw_reason(const struct aw_watch *watch, const struct aw_event *event,
+	char out[AW_REASON_SIZE]);
+
+#endif

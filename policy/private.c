@@ -27,13 +27,17 @@ static const struct range ranges4[] = {
 	{{240, 0, 0, 0}, 4, "reserved"},
 };
 
-/* The first 16 bits say it; ::/96 and what carries IPv4 is looked at apart. */
+/* The first bits say it; ::/96 and what carries IPv4 is looked at apart. */
 static const struct range ranges6[] = {
 	{{0xfc, 0}, 7, "private"},
 	{{0xfe, 0x80}, 10, "link-local"},
 	{{0xfe, 0xc0}, 10, "private"},
 	{{0xff, 0}, 8, "multicast"},
+	{{0x20, 0x01, 0, 0}, 32, "tunnelled (Teredo)"},
 };
+
+/* RFC 8215: each network's own way from IPv6 to IPv4. */
+static const unsigned char translated[6] = {0, 0x64, 0xff, 0x9b, 0, 1};
 
 /* Where IPv6 carries an IPv4 address: a prefix, and how far in it is. */
 static const struct {
@@ -77,7 +81,7 @@ static const char *kind4(const unsigned char *bytes)
 
 const char *aw_private_kind(const struct aw_address *address)
 {
-	static const unsigned char home[16] = {[15] = 1};
+	static const unsigned char home[16] = {[15] = 1}, isatap[3] = {0, 0x5e, 0xfe};
 	const unsigned char *bytes = address->bytes;
 	size_t i;
 
@@ -90,6 +94,12 @@ const char *aw_private_kind(const struct aw_address *address)
 	for (i = 0; i < sizeof(carriers) / sizeof(*carriers); i++)
 		if (memcmp(bytes, carriers[i].bytes, carriers[i].prefix) == 0)
 			return kind4(bytes + carriers[i].at);
+	if (memcmp(bytes, translated, sizeof(translated)) == 0)
+		return "translated to IPv4";
+	/* ISATAP, RFC 5214: below any prefix */
+	if ((bytes[8] & ~2) == 0 && memcmp(bytes + 9, isatap, sizeof(isatap)) == 0 &&
+		kind4(bytes + 12))
+		return kind4(bytes + 12);
 	return kind_among(bytes, ranges6, sizeof(ranges6) / sizeof(*ranges6));
 }
 

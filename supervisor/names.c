@@ -347,7 +347,7 @@ struct aw_hosts *aw_names_hosts(const struct aw_names *names)
 }
 
 void aw_names_learn(struct aw_names *names, const char *name,
-	const struct aw_address *address, uint32_t ttl)
+	const struct aw_address *address, bool guarded, uint32_t ttl)
 {
 	unsigned char bytes[16];
 	time_t t = now();
@@ -355,23 +355,26 @@ void aw_names_learn(struct aw_names *names, const char *name,
 	if (!key_of(address, bytes))
 		return;
 	pthread_mutex_lock(&names->lock);
-	aw_learned_add(names->learned, bytes, name, t,
+	aw_learned_add(names->learned, bytes, name, guarded, t,
 		t + (ttl > AW_NAMES_KEEP_S ? ttl : AW_NAMES_KEEP_S));
 	pthread_mutex_unlock(&names->lock);
 }
 
 size_t aw_names_learned(struct aw_names *names, const struct aw_address *address,
-	char (*ret)[AW_DNS_NAME], size_t max)
+	char (*ret)[AW_DNS_NAME], bool *ret_guarded, size_t max)
 {
 	unsigned char bytes[16];
-	size_t count;
+	size_t count, all;
 
 	if (!key_of(address, bytes))
 		return 0;
 	pthread_mutex_lock(&names->lock);
-	count = aw_learned_find(names->learned, bytes, now(), ret, max);
+	count = aw_learned_find(names->learned, bytes, now(), ret, ret_guarded, max);
 	pthread_mutex_unlock(&names->lock);
-	return count + aw_hosts_names(names->hosts, bytes, ret + count, max - count);
+	all = count + aw_hosts_names(names->hosts, bytes, ret + count, max - count);
+	for (; ret_guarded && count < all; count++)
+		ret_guarded[count] = false;
+	return all;
 }
 
 /* The mildest verdict of all its names; without one it stays as it is. */
@@ -380,7 +383,9 @@ static void decide_served(struct aw_names *names, const struct aw_image *image,
 	struct aw_decision *decision)
 {
 	static _Thread_local char found[NAMES_MAX][AW_DNS_NAME]; /* outlives us */
-	size_t count = aw_names_learned(names, address, found, NAMES_MAX);
+	bool guarded[NAMES_MAX];
+	size_t count = aw_names_learned(names, address, found, guarded, NAMES_MAX);
+	const struct aw_decision bare = *decision;
 	const char *best = NULL;
 
 	for (size_t i = 0; i < count; i++) {
@@ -388,6 +393,8 @@ static void decide_served(struct aw_names *names, const struct aw_image *image,
 
 		address->host = found[i];
 		aw_image_decide_address_in(image, profiles, action, address, &by_name);
+		if (guarded[i] && by_name.verdict < bare.verdict)
+			by_name = bare;
 		if (!best || by_name.verdict < decision->verdict) {
 			best = found[i];
 			*decision = by_name;

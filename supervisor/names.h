@@ -56,13 +56,20 @@ enum {
 int aw_names_serve(struct aw_names *names, struct aw_error *err);
 bool aw_names_served(const struct aw_names *names);
 
-/* The service has given this address for a plain name, good for so many seconds. */
+/*
+ * The service has given this address for a plain name, good for so many seconds.
+ * guarded: a public name that leads to a private address, which admits nothing there
+ * that rules for the address itself do not.
+ */
 void aw_names_learn(struct aw_names *names, const char *name,
-	const struct aw_address *address, uint32_t ttl);
+	const struct aw_address *address, bool guarded, uint32_t ttl);
 
-/* Where a name service runs: up to max names of an address, copied. */
+/*
+ * Where a name service runs: up to max names of an address, copied; ret_guarded may be
+ * NULL.
+ */
 size_t aw_names_learned(struct aw_names *names, const struct aw_address *address,
-	char (*ret)[AW_DNS_NAME], size_t max);
+	char (*ret)[AW_DNS_NAME], bool *ret_guarded, size_t max);
 
 /* The host's own file of names; borrowed.  NULL where no name service runs. */
 struct aw_hosts *aw_names_hosts(const struct aw_names *names);

@@ -13,6 +13,7 @@
 struct pair {
 	unsigned char address[16];
 	int64_t until;
+	bool guarded;
 	struct pair *same;	  /* of this address, the next one */
 	struct pair *prev, *next; /* by age, the oldest first */
 	char name[];
@@ -123,18 +124,21 @@ static struct pair *make_pair(
 }
 
 int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
-	const char *name, int64_t now, int64_t until)
+	const char *name, bool guarded, int64_t now, int64_t until)
 {
 	struct pair *pair;
 
 	make_room(learned, now);
 	pair = find_pair(find_place(learned, address), name);
-	if (pair)
+	if (pair) {
 		DL_DELETE(learned->oldest, pair);
-	else
+		guarded = guarded && pair->guarded;
+	} else {
 		pair = make_pair(learned, address, name);
+	}
 	if (!pair)
 		return -1;
+	pair->guarded = guarded;
 	if (until > pair->until)
 		pair->until = until;
 	DL_APPEND(learned->oldest, pair);
@@ -143,14 +147,18 @@ int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
 
 size_t aw_learned_find(const struct aw_learned *learned,
 	const unsigned char address[16], int64_t now, char (*ret)[AW_DNS_NAME],
-	size_t max)
+	bool *ret_guarded, size_t max)
 {
 	struct place *place = find_place(learned, address);
 	size_t count = 0;
 
 	for (struct pair *p = place ? place->pairs : NULL; p && count < max;
-		p = p->same)
-		if (p->until >= now && strlen(p->name) < AW_DNS_NAME)
-			strcpy(ret[count++], p->name);
+		p = p->same) {
+		if (p->until < now || strlen(p->name) >= AW_DNS_NAME)
+			continue;
+		if (ret_guarded)
+			ret_guarded[count] = p->guarded;
+		strcpy(ret[count++], p->name);
+	}
 	return count;
 }

@@ -23,14 +23,16 @@ struct aw_learned;
 struct aw_learned *aw_learned_new(void);
 void aw_learned_free(struct aw_learned *learned);
 
-/* address: IPv4 in its IPv6 clothing.  It counts until then, in seconds; -1: no memory.
+/*
+ * address: IPv4 in its IPv6 clothing.  It counts until then, in seconds; -1: no memory.
+ * guarded: the name alone admits nothing there, as aw_names_learn() says.
  */
 int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
-	const char *name, int64_t now, int64_t until);
+	const char *name, bool guarded, int64_t now, int64_t until);
 
-/* Up to max names of an address, copied. */
+/* Up to max names of an address, copied; ret_guarded may be NULL. */
 size_t aw_learned_find(const struct aw_learned *learned,
 	const unsigned char address[16], int64_t now, char (*ret)[AW_DNS_NAME],
-	size_t max);
+	bool *ret_guarded, size_t max);
 
 #endif

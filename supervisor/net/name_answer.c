@@ -76,7 +76,7 @@ static size_t answer_addresses(const struct aw_name_law *law, struct aw_name_cas
 		if (c->q.type != record.type && c->q.type != AW_DNS_ANY)
 			continue;
 		aw_dns_put(&w, &record, HERE_TTL);
-		aw_names_learn(law->names, c->judged, &address, HERE_TTL);
+		aw_names_learn(law->names, c->judged, &address, false, HERE_TTL);
 		tell_address(c, &address);
 	}
 	return aw_dns_end(&w, AW_DNS_NO_WHY, NULL);
@@ -152,14 +152,26 @@ static bool is_public(const struct aw_name_case *c, const char *name)
 		name, names ? names->items : NULL, names ? names->count : 0);
 }
 
-/* May this name lead there?  A public name not to where only people here can get. */
+/* What kind of address it is, where a public name leads to a private one; or NULL. */
+static const char *is_elsewhere(
+	const struct aw_name_case *c, const struct aw_address *address)
+{
+	return is_public(c, c->q.name) && is_public(c, c->judged)
+		       ? aw_private_kind(address)
+		       : NULL;
+}
+
+/*
+ * May this name lead there?  A public name not to where only people here can get,
+ * unless a rule for the address admits some port of it: that very port is then asked
+ * for when it is connected to.
+ */
 static bool may_lead(struct aw_name_case *c, const struct aw_address *address)
 {
-	const char *kind = aw_private_kind(address);
+	const char *kind = is_elsewhere(c, address);
 	char text[INET6_ADDRSTRLEN];
 
-	if (!kind || !is_public(c, c->q.name) || !is_public(c, c->judged) ||
-		aw_image_admits_address(c->image, c->profiles, address))
+	if (!kind || aw_image_admits_address(c->image, c->profiles, address))
 		return true;
 	inet_ntop(address->family, address->bytes, text, sizeof(text));
 	snprintf(c->reason, sizeof(c->reason),
@@ -233,7 +245,8 @@ static void put_records(const struct aw_name_law *law, struct aw_name_case *c,
 		aw_dns_put(w, &record, ttl);
 		/* what is cut off is asked for again over a stream, but counts now */
 		if (record.section == 1 && address_of(&record, &address)) {
-			aw_names_learn(law->names, c->judged, &address, ttl);
+			aw_names_learn(law->names, c->judged, &address,
+				is_elsewhere(c, &address) != NULL, ttl);
 			tell_address(c, &address);
 		}
 	}

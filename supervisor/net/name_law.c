@@ -116,7 +116,7 @@ static bool is_known(const struct aw_name_law *law, const struct aw_address *add
 {
 	char found[1][AW_DNS_NAME];
 
-	return aw_names_learned(law->names, address, found, 1) > 0;
+	return aw_names_learned(law->names, address, found, NULL, 1) > 0;
 }
 
 static bool is_localhost(const char *name)

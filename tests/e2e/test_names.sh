@@ -69,6 +69,23 @@ is 'no-name,no-name,no-name,no-name,no-name,no-name,no-name,no-name,192.0.2.10' 
 ok 'the log says why' jq -es 'any(.[]; .call == "dns" and .host == "ten.public.example" and .verdict == "deny" and (.reason | test("10.1.2.3, a private address")))' "$log"
 policy "$rules, \"10.0.0.0/8:80\""
 is '10.1.2.3,no-name' 'unless a rule allows the address' "$(names find=ten.public.example find=lo.public.example)"
+python3 - "$tmp/home" <<'EOP' &
+import select, socket, sys
+servers = [socket.create_server(("127.0.0.1", port)) for port in (80, 8080)]
+open(sys.argv[1], "w").close()
+while True:
+    for server in select.select(servers, [], [])[0]:
+        server.accept()[0].close()
+EOP
+at_end "kill $!"
+wait_for 5 test -e "$tmp/home"
+for runner in exec landlock bwrap; do
+	policy "$rules, \"127.0.0.1:8080\""
+	run -- true >/dev/null 2>&1 || { skip "$runner" 'it does not work here'; continue; }
+	is '127.0.0.1,refused,refused,reached' "$runner: and then at the ports of that rule alone" \
+		"$(names find=lo.public.example reach=lo.public.example=80 at=127.0.0.1=80 reach=lo.public.example=8080 | sed 's/Connection refused/refused/g')"
+done
+runner=exec
 policy "$rules" ', private_names: ["ten.public.example"]'
 is '10.1.2.3,no-name' 'or the name' "$(names find=ten.public.example find=lo.public.example)"
 policy "$rules"

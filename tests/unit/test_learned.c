@@ -37,19 +37,20 @@ static void pairs_are_remembered_for_a_time(void)
 	struct aw_learned *learned = aw_learned_new();
 	char found[4][AW_DNS_NAME];
 
-	aw_learned_add(learned, key("192.0.2.1"), "a.test", 100, 200);
-	aw_learned_add(learned, key("192.0.2.1"), "b.test", 100, 300);
-	aw_learned_add(learned, key("192.0.2.1"), "a.test", 100, 150);
-	ok(aw_learned_find(learned, key("192.0.2.1"), 200, found, 4) == 2 &&
+	aw_learned_add(learned, key("192.0.2.1"), "a.test", false, 100, 200);
+	aw_learned_add(learned, key("192.0.2.1"), "b.test", false, 100, 300);
+	aw_learned_add(learned, key("192.0.2.1"), "a.test", false, 100, 150);
+	ok(aw_learned_find(learned, key("192.0.2.1"), 200, found, NULL, 4) == 2 &&
 			strcmp(found[0], "b.test") == 0 &&
 			strcmp(found[1], "a.test") == 0,
 		"two names of an address, as long as the longest time said");
-	ok(aw_learned_find(learned, key("192.0.2.1"), 201, found, 4) == 1,
+	ok(aw_learned_find(learned, key("192.0.2.1"), 201, found, NULL, 4) == 1,
 		"one is old");
-	ok(aw_learned_find(learned, key("192.0.2.1"), 301, found, 4) == 0, "both are");
-	ok(aw_learned_find(learned, key("192.0.2.2"), 100, found, 4) == 0,
+	ok(aw_learned_find(learned, key("192.0.2.1"), 301, found, NULL, 4) == 0,
+		"both are");
+	ok(aw_learned_find(learned, key("192.0.2.2"), 100, found, NULL, 4) == 0,
 		"another address has none");
-	ok(aw_learned_find(learned, key("192.0.2.1"), 100, found, 1) == 1,
+	ok(aw_learned_find(learned, key("192.0.2.1"), 100, found, NULL, 1) == 1,
 		"no more than there is room for");
 	aw_learned_free(learned);
 }
@@ -62,14 +63,15 @@ static void room_is_limited(void)
 
 	for (int i = 0; i < AW_LEARNED_MAX + 100; i++) {
 		snprintf(name, sizeof(name), "n%d.test", i);
-		aw_learned_add(learned, key("192.0.2.1"), name, 1, 1000);
+		aw_learned_add(learned, key("192.0.2.1"), name, false, 1, 1000);
 		if (i < AW_LEARNED_MAX)
 			continue;
 		snprintf(name, sizeof(name), "192.0.%d.%d", i % 200, i % 250);
-		kept += aw_learned_add(learned, key(name), "other.test", 1, 1000) == 0;
+		kept += aw_learned_add(
+				learned, key(name), "other.test", false, 1, 1000) == 0;
 	}
 	ok(kept == 100, "there is always room for what is new");
-	ok(aw_learned_find(learned, key("192.0.2.1"), 1, found, 1) == 1,
+	ok(aw_learned_find(learned, key("192.0.2.1"), 1, found, NULL, 1) == 1,
 		"what is a little older is still there");
 	aw_learned_free(learned);
 }
@@ -180,7 +182,7 @@ static void learn(struct aw_names *names, const char *name, const char *text)
 	struct aw_address address = {.family = AF_INET};
 
 	inet_pton(AF_INET, text, address.bytes);
-	aw_names_learn(names, name, &address, 60);
+	aw_names_learn(names, name, &address, false, 60);
 }
 
 static void the_mildest_of_all_names_counts(void)

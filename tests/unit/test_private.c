@@ -60,6 +60,14 @@ static void ranges_end_where_they_should(void)
 		{"febf::1", true},
 		{"ff02::1", true},
 		{"2001:db8::1", false},
+		{"2001::1", true},
+		{"2001:1::1", false},
+		{"64:ff9b:1::1", true},
+		{"64:ff9b:2::1", false},
+		{"2001:db8::5efe:127.0.0.1", true},
+		{"2001:db8::200:5efe:10.1.2.3", true},
+		{"2001:db8::5efe:192.0.2.1", false},
+		{"2001:db8::5eff:127.0.0.1", false},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

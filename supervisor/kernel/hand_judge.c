@@ -13,6 +13,7 @@
 #include "supervisor/descend.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/machine.h"
+#include "supervisor/kernel/vet.h"
 #include "supervisor/proc.h"
 
 /*
@@ -177,6 +178,7 @@ void aw_hand_judge(struct aw_notified *call, enum aw_action action,
 	if (action != AW_METADATA &&
 		(is_supervisor(call->watch, place->name) ||
 			is_private_of_outsider(call, place->name) ||
+			!aw_vet_path(call, place->name) ||
 			(ret->verdict != AW_DENY && ret->verdict != AW_HIDE &&
 				aw_machine_keeps(call, action, place, ret->rule))))
 		*ret = (struct aw_decision){AW_DENY, AW_NO_RULE};

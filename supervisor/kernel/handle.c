@@ -10,6 +10,7 @@
 
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/kernel/vet.h"
 #include "supervisor/proc.h"
 
 enum { KNOWN_TRIES = 50 };
@@ -113,8 +114,12 @@ static void deal_with(struct aw_notified *call)
 	case AW_FX_PRCTL:
 	case AW_FX_VIEW:
 	case AW_FX_CLONE:
-	case AW_FX_MACHINE:
 	case AW_FX_KIN:
+		if (!aw_vet_call(call))
+			break;
+		aw_call_self(call);
+		break;
+	case AW_FX_MACHINE:
 	case AW_FX_OWNER:
 	case AW_FX_LANDLOCK:
 	case AW_FX_UMASK:

@@ -29,6 +29,7 @@ static const struct {
 	{"races", race_table},
 	{"changes", change_table},
 	{"programs", exec_table},
+	{"programs", peek_table},
 	{"processes", process_table},
 	{"views", spaces_table},
 	{"network", net_table},

@@ -69,21 +69,29 @@ struct aw_gitconfig_finding {
 	char what[256]; /* the key; or a phrase when the text cannot be judged */
 };
 
+/* Where a text will stand, and what may be written there anyway. */
+struct aw_gitconfig_place {
+	const char *file; /* absolute */
+	bool (*may_write)(void *ctx, const char *path, size_t len);
+	void *ctx;
+};
+
 /*
  * May `text` take the place of `before` (NULL: there was nothing)?  True when each key
  * in it that runs a program was there with that same value.  Else false and *ret: the
- * first that was not.  A text that git cannot read is refused whole.  file: the
- * absolute name that the text will have, or NULL where that is not known.  scratch:
+ * first that was not.  A text that git cannot read is refused whole.  place:
+ * NULL where that is not known.  scratch:
  * AW_GITCONFIG_SCRATCH() of both lengths together.
  */
 bool aw_gitconfig_may_replace(const char *text, size_t len, const char *before,
-	size_t before_len, const char *file, char *scratch,
+	size_t before_len, const struct aw_gitconfig_place *place, char *scratch,
 	struct aw_gitconfig_finding *ret);
 
 /*
  * Would core.worktree with this value in this configuration let git write outside of
- * the directory that the repository is in?  A checkout there makes any file.
+ * the directory that the repository is in, and where it may not be written anyway?  A
+ * checkout there makes any file.
  */
-bool aw_gitconfig_strays(const char *file, const char *worktree);
+bool aw_gitconfig_strays(const struct aw_gitconfig_place *place, const char *worktree);
 
 #endif

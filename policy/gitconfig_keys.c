@@ -250,31 +250,34 @@ static size_t folder_of(const char *path, size_t len)
 	return len ? len - 1 : 0;
 }
 
-bool aw_gitconfig_strays(const char *file, const char *worktree)
+bool aw_gitconfig_strays(const struct aw_gitconfig_place *place, const char *worktree)
 {
+	const char *file = place->file;
 	const char *git = strstr(file, "/.git/");
 	size_t folder = folder_of(file, strlen(file)), top, len;
 	char to[4096];
 
 	top = git ? (size_t)(git - file) : folder_of(file, folder);
 	len = aw_path_join(file, folder, worktree, strlen(worktree), to, sizeof(to));
-	return !len || len < top || memcmp(to, file, top) != 0 ||
-	       (to[top] && to[top] != '/');
+	if (len >= top && memcmp(to, file, top) == 0 && (!to[top] || to[top] == '/'))
+		return false;
+	return !len || !place->may_write(place->ctx, to, len);
 }
 
 /* Does the entry run a program, or lead git's writing elsewhere? */
-static bool counts(const struct aw_gitconfig *entry, const char *file)
+static bool counts(
+	const struct aw_gitconfig *entry, const struct aw_gitconfig_place *place)
 {
 	const char *value = entry->has_value ? entry->value : NULL;
 
 	return aw_gitconfig_runs(entry->name, entry->name_len, value) ||
-	       (file && value &&
+	       (place && value &&
 		       is_text(entry->name, entry->name_len, "core.worktree") &&
-		       aw_gitconfig_strays(file, value));
+		       aw_gitconfig_strays(place, value));
 }
 
 bool aw_gitconfig_may_replace(const char *text, size_t len, const char *before,
-	size_t before_len, const char *file, char *scratch,
+	size_t before_len, const struct aw_gitconfig_place *place, char *scratch,
 	struct aw_gitconfig_finding *ret)
 {
 	char *more = scratch + AW_GITCONFIG_SCRATCH(len);
@@ -288,7 +291,7 @@ bool aw_gitconfig_may_replace(const char *text, size_t len, const char *before,
 	if (before)
 		aw_gitconfig_open(&then, before, before_len, more);
 	while ((more_to_come = aw_gitconfig_next(&now)) == 1) {
-		if (!counts(&now, file))
+		if (!counts(&now, place))
 			continue;
 		if (++running > RUNNING_MAX)
 			return find(ret, now.line, "too many keys that run programs");

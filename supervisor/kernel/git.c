@@ -113,7 +113,7 @@ static bool config_may_stay(struct aw_notified *call, int folder)
 		err = aw_git_read(folder, AW_GIT_CONFIG, false, &text);
 	if (err)
 		return refuse_for(call, name, "git-config: it cannot be read");
-	may = aw_git_may(&text, NULL, name, &call->why);
+	may = aw_git_may(image_of(call), &text, NULL, name, &call->why);
 	if (may)
 		err = make_afresh(call, folder, &text);
 	aw_git_text_free(&text);
@@ -231,7 +231,8 @@ static bool rename_onto(struct aw_notified *call, const struct aw_place *from,
 			err == EFBIG ? "git-config: larger than 1 MiB"
 				     : "git-config: it cannot be read");
 	had = had && read_place(to, &before) == 0;
-	if (!aw_git_may(&now, had ? &before : NULL, to->name, &call->why)) {
+	if (!aw_git_may(
+		    image_of(call), &now, had ? &before : NULL, to->name, &call->why)) {
 		refuse(call);
 	} else {
 		aw_hand_answer(call, put_in_place(call, &now, from, to, flags));

@@ -99,9 +99,12 @@ struct aw_git_text {
 int aw_git_read(int dir, const char *name, bool follow, struct aw_git_text *ret);
 void aw_git_text_free(struct aw_git_text *text);
 
-/* May `now` take the place of `before` (or NULL)?  False with file and reason. */
-bool aw_git_may(const struct aw_git_text *now, const struct aw_git_text *before,
-	const char *file, struct aw_git_why *ret);
+/*
+ * May `now` take the place of `before` (or NULL)?  False with file and reason.  A
+ * core.worktree elsewhere is harmless where the policy lets everything be written.
+ */
+bool aw_git_may(const struct aw_image *image, const struct aw_git_text *now,
+	const struct aw_git_text *before, const char *file, struct aw_git_why *ret);
 
 /* A file of our own in the folder, like text in everything; 0 or an errno. */
 struct aw_git_fresh {

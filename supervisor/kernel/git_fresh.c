@@ -68,12 +68,22 @@ static void find(
 	ret->line = line;
 }
 
-bool aw_git_may(const struct aw_git_text *now, const struct aw_git_text *before,
-	const char *file, struct aw_git_why *ret)
+/* For what the text of a configuration alone cannot tell. */
+static bool may_write_at(void *image, const char *path, size_t len)
+{
+	struct aw_decision decision;
+
+	aw_image_decide_path(image, AW_WRITE, path, len, &decision);
+	return decision.verdict == AW_ALLOW;
+}
+
+bool aw_git_may(const struct aw_image *image, const struct aw_git_text *now,
+	const struct aw_git_text *before, const char *file, struct aw_git_why *ret)
 {
 	size_t before_len = before ? before->len : 0;
 	AW_FREE char *scratch = malloc(
 		AW_GITCONFIG_SCRATCH(now->len) + AW_GITCONFIG_SCRATCH(before_len));
+	const struct aw_gitconfig_place place = {file, may_write_at, (void *)image};
 	struct aw_gitconfig_finding finding;
 
 	if (!scratch) {
@@ -81,7 +91,8 @@ bool aw_git_may(const struct aw_git_text *now, const struct aw_git_text *before,
 		return false;
 	}
 	if (aw_gitconfig_may_replace(now->bytes, now->len,
-		    before ? before->bytes : NULL, before_len, file, scratch, &finding))
+		    before ? before->bytes : NULL, before_len, &place, scratch,
+		    &finding))
 		return true;
 	find(ret, file, finding.line, finding.what);
 	return false;

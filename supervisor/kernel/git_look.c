@@ -62,7 +62,7 @@ bool aw_git_would_refuse(const struct aw_image *image, const struct aw_who *who,
 	aw_git_path(who, from->bytes, from->len, ours, sizeof(ours));
 	/* what cannot be looked at here is no configuration that was written by git */
 	may = aw_git_read(AT_FDCWD, ours, false, &now) == 0 &&
-	      aw_git_may(&now, had ? &before : NULL, name, ret);
+	      aw_git_may(image, &now, had ? &before : NULL, name, ret);
 	aw_git_text_free(&now);
 	if (had)
 		aw_git_text_free(&before);

@@ -294,6 +294,11 @@ static void what_is_too_much(void)
 		"what brings in another file is known");
 }
 
+static bool only_below_home(void *ctx, const char *path, size_t len)
+{
+	return !ctx && len >= 2 && memcmp(path, "/h", 2) == 0;
+}
+
 static void where_git_writes(void)
 {
 	static const struct {
@@ -302,17 +307,22 @@ static void where_git_writes(void)
 	} ways[] = {{"/w/.git/config", "..", false},
 		{"/w/.git/config", "../sub", false},
 		{"/w/.git/config", "/w/sub", false}, {"/w/.git/config", "../..", true},
-		{"/w/.git/config", "../../wider", true}, {"/w/.git/config", "/h", true},
+		{"/w/.git/config", "../../wider", true},
+		{"/w/.git/config", "/h", false}, {"/w/.git/config", "/etc", true},
 		{"/w/.git/modules/a/b/config", "../../../../a/b", false},
-		{"/w/.git/modules/a/config", "../../../../h", true},
+		{"/w/.git/modules/a/config", "../../../../etc", true},
 		{"/w/bare.git/config", "../files", false},
-		{"/w/bare.git/config", "../../h", true}};
+		{"/w/bare.git/config", "../../etc", true},
+		{"/state/snapshot/config", "/h/x", false}};
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-		ok(aw_gitconfig_strays(ways[i].file, ways[i].worktree) ==
-				ways[i].strays,
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		const struct aw_gitconfig_place place = {
+			ways[i].file, only_below_home, NULL};
+
+		ok(aw_gitconfig_strays(&place, ways[i].worktree) == ways[i].strays,
 			"a work tree at %s in %s %s", ways[i].worktree, ways[i].file,
 			ways[i].strays ? "is outside" : "is no way out");
+	}
 }
 
 /* What git says of a file: "key\nvalue" or "key", each with a NUL behind it. */

@@ -14,8 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/ask/peer.h"
 #include "supervisor/ask/requests.h"
 #include "supervisor/descend.h"
+#include "supervisor/inside.h"
 #include "supervisor/net/traffic.h"
 #include "supervisor/pass.h"
 #include "supervisor/pidfd.h"
@@ -59,8 +61,19 @@ static int on_control(
 {
 	struct service *s = ctx;
 	const char *request = asked->name;
+	bool reload = strcmp(request, "reload") == 0;
 
-	if (strcmp(request, "reload") == 0)
+	if ((reload || strcmp(request, "stop") == 0) &&
+		!aw_peer_is_outside(asked->socket, asked->pid, s->watch.self)) {
+		aw_watch_warn(&s->watch, NULL, "control",
+			"process %d, which is inside of a session, asked for '%s' and "
+			"was refused",
+			(int)asked->pid, request);
+		snprintf(text, size,
+			"sessions are controlled from outside of sessions only");
+		return -1;
+	}
+	if (reload)
 		return aw_service_reload(s, text, size);
 	if (strcmp(request, "stop") == 0) {
 		stop(s, SIGTERM);
@@ -360,7 +373,7 @@ int aw_service(struct aw_run *run, int news)
 	setpgid(0, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	prctl(PR_SET_NAME, "agentwatch"); /* whatever the file is called: peer.c */
+	prctl(PR_SET_NAME, AW_SUPERVISOR_NAME);
 	if (aw_service_set_up(s, &err) < 0) {
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 
+#include "supervisor/inside.h"
 #include "supervisor/kernel/call_kin.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/machine.h"
@@ -76,6 +77,14 @@ static void on_landlock(struct aw_notified *call)
 			call->target.who.pid);
 }
 
+/* A command of ours asks whether it is watched. */
+static void tell_inside(struct aw_notified *call)
+{
+	call->silent = true;
+	call->reply = AW_REPLY_FAIL;
+	call->err = EALREADY;
+}
+
 static void on_ioctl(struct aw_notified *call)
 {
 	call->args[1] = (uint32_t)call->args[1]; /* as the kernel takes it */
@@ -125,6 +134,9 @@ void aw_call_self(struct aw_notified *call)
 		else if (call->row->effect == AW_FX_PRCTL &&
 			 (int)call->args[0] == PR_SET_CHILD_SUBREAPER)
 			aw_processes_set_adopts(tree);
+		else if (call->row->effect == AW_FX_SECCOMP &&
+			 (uint32_t)call->args[0] == AW_SECCOMP_INSIDE)
+			tell_inside(call);
 		else
 			on_own_filter(call);
 		break;

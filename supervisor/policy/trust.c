@@ -10,6 +10,7 @@
 
 #include "supervisor/audit/json.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/inside.h"
 #include "supervisor/policy/command.h"
 #include "supervisor/policy/loosen.h"
 #include "supervisor/say.h"
@@ -234,7 +235,7 @@ static int main_of(const struct aw_command *command, int argc, char **argv)
 		return aw_say_usage(&err);
 	if (values.list)
 		r = list_all(values.json, &err);
-	else
+	else if ((r = aw_refuse_inside(command->name, &err)) == 0)
 		r = (command == &aw_command_trust ? trust : untrust)(argv[first], &err);
 	return r < 0 ? aw_say_failed(&err) : 0;
 }

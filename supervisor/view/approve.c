@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/inside.h"
 #include "supervisor/say.h"
 
 struct approve_options {
@@ -139,6 +140,9 @@ static int approve_main(int argc, char **argv)
 	if (first < 0 || check(&values, argc - first, &err) < 0 ||
 		(values.user && become_user(values.user, &err) < 0))
 		return aw_say_usage(&err);
+	if ((values.watch || answers(&values)) &&
+		aw_refuse_inside(aw_command_approve.name, &err) < 0)
+		return aw_say_failed(&err);
 	if (values.watch)
 		return aw_approve_watch(values.json, values.layer ? values.layer : "");
 	if (aw_open_questions_get(&questions, &err) < 0)

@@ -8,6 +8,7 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/control.h"
+#include "supervisor/inside.h"
 #include "supervisor/say.h"
 
 static int find_running(const char *id, struct aw_session **ret, struct aw_error *err)
@@ -51,7 +52,8 @@ int aw_session_argument(const struct aw_command *command, int argc, char **argv,
 		*ret_status = aw_say_usage(&err);
 		return -1;
 	}
-	if (find_running(argv[first], ret, &err) < 0) {
+	if (aw_refuse_inside(command->name, &err) < 0 ||
+		find_running(argv[first], ret, &err) < 0) {
 		*ret_status = aw_say_failed(&err);
 		return -1;
 	}

@@ -59,8 +59,7 @@ static void warn_about_idle_lists(struct aw_loader *l)
 		for (j = 0; j < 3; j++) {
 			if (e->list != lists[j].list || told[e->stratum][j] ||
 				e->rank != AW_RANK_FILE ||
-				(e->stratum == AW_STRATUM_TRUSTED &&
-					aw_default_built_in(l, lists[j].rules)) ||
+				aw_default_built_in(l, e->stratum, lists[j].rules) ||
 				l->default_set[e->stratum][lists[j].rules])
 				continue;
 			told[e->stratum][j] = true;
@@ -126,22 +125,7 @@ static const char *runner_of(const struct aw_loader *l, const struct loading *lo
 		return p->runner;
 	if (!l->sections)
 		return NULL;
-	return v->default_runner ? v->default_runner(p->mode, p->enforce_wanted)
-				 : "exec";
-}
-
-/*
- * Enforce is somebody's wish, not a default: a file says so, or nobody whose word
- * counts says anything.  A file that is not trusted changes nothing by being there.
- */
-static void settle_wish(struct aw_loader *l, const struct loading *loading)
-{
-	bool trusted = false;
-	size_t i;
-
-	for (i = 0; i < loading->count; i++)
-		trusted |= loading->documents[i].source->trust != AW_UNTRUSTED;
-	l->policy.enforce_wanted = l->policy.mode_set || !trusted;
+	return v->default_runner ? v->default_runner(p->mode, p->base_kind) : "exec";
 }
 
 static void read_documents(struct aw_loader *l, const struct loading *loading)
@@ -164,7 +148,7 @@ static void read_documents(struct aw_loader *l, const struct loading *loading)
 			aw_base_take(l);
 	}
 	settle_mode(l, loading);
-	settle_wish(l, loading);
+	aw_base_settle(l);
 }
 
 /* What follows from all files together. */

@@ -24,6 +24,9 @@ enum aw_trust {
 		       */
 };
 
+/* What lies below all files; docs/POLICY.md, The base. */
+enum aw_base_kind { AW_BASE_WORKSPACE, AW_BASE_READ_ONLY, AW_BASE_OPEN };
+
 struct aw_policy_source {
 	const char *file;  /* path to read, also the name in messages */
 	const char *layer; /* "system", "global", "workspace", "policy", ... */
@@ -54,11 +57,11 @@ struct aw_policy_variables {
 	const char *state_dir, *runtime_dir, *log; /* agentwatch's own, protected */
 	const char *git_dir;	  /* where a linked worktree's repository is */
 	const char *account_home; /* the account's, where $HOME is another one */
-	/* the runner that flags or the environment name: it wins over the files */
-	const char *runner;
-	/* the one where nobody names any; NULL: exec.  wanted: enforce is somebody's
-	 * wish, not a default */
-	const char *(*default_runner)(enum aw_mode mode, bool wanted);
+	/* the runner and the base that flags or the environment name: they win over
+	 * the files */
+	const char *runner, *base;
+	/* the runner where nobody names any; NULL: exec */
+	const char *(*default_runner)(enum aw_mode mode, enum aw_base_kind base);
 	const struct aw_policy_judged *judged; /* or NULL */
 	/* what this policy takes the place of, or NULL: a profile keeps its number */
 	const struct aw_policy *before;
@@ -173,9 +176,11 @@ struct aw_origin; /* private to the loader */
 /* The resolved policy. All strings owned. */
 struct aw_policy {
 	enum aw_mode mode;
-	bool mode_set;	     /* some file named a mode */
-	bool enforce_wanted; /* ... or no file is trusted: a wall is the default */
+	bool mode_set;		     /* some file named a mode */
+	enum aw_base_kind base_kind; /* what flags, files and the default settle */
+	bool base_replaced;	     /* its rules fell to a `merge: replace` */
 	/* words as written, NULL where no file says anything */
+	char *base; /* "workspace", "read-only", "open" */
 	char *runner;
 	char *engine;		 /* "auto", ... */
 	char *verdicts;		 /* "local", "ask" */
@@ -224,6 +229,9 @@ struct aw_policy {
 int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 	const struct aw_policy_variables *variables, enum aw_mode mode, bool force_mode,
 	struct aw_policy *ret, struct aw_diagnostics *diagnostics);
+
+/* "workspace", "read-only", "open". */
+const char *aw_base_name(enum aw_base_kind base);
 
 /* The i-th of the commands whose name picks a preset; NULL behind the last one. */
 const char *aw_preset_command(size_t i, const char **ret_preset);

@@ -20,18 +20,6 @@ static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
 	/* debuggers; of the session's processes alone, see hand_judge.c */
 	"/proc/*/mem", "/proc/*/task/*/mem", NULL};
 
-/* Where a command may work when nobody says where. */
-static const struct {
-	enum aw_list list;
-	const char *text;
-} places[] = {
-	{AW_LIST_WRITE, "$WORKSPACE"},
-	{AW_LIST_WRITE, "$TMPDIR"},
-	{AW_LIST_NET_ALLOW, "unix:$WORKSPACE"},
-	{AW_LIST_NET_LISTEN, "unix:$WORKSPACE"},
-	{AW_LIST_NET_LISTEN, "unix:$TMPDIR"},
-};
-
 /* A folder of the command's own, whatever signs its name has. */
 static void add_folder(struct aw_loader *l, const char *folder)
 {
@@ -57,24 +45,9 @@ static void add_proxy(struct aw_loader *l, unsigned port)
 				AW_RANK_BASE, text, 1);
 }
 
-/*
- * Names of variables that carry credentials, in enforce where no file says which are
- * inherited.  A preset or a file lets one through with "!NAME" in `unset`.
- */
-static const char *const credentials[] = {"*_TOKEN", "*_SECRET", "*_SECRET_KEY",
-	"*_SECRET_ACCESS_KEY", "*_CLIENT_SECRET", "*_PASSWORD", "*_PASSWD",
-	"*_PASSPHRASE", "*_API_KEY", "*_APIKEY", "*_API_TOKEN", "*_ACCESS_KEY",
-	"*_ACCESS_KEY_ID", "*_PRIVATE_KEY", "*_CREDENTIALS", "*_AUTH_CONFIG", "*_PAT",
-	"AWS_*", "!AWS_REGION", "!AWS_DEFAULT_REGION", "AZURE_*", "ARM_CLIENT_*",
-	"ARM_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CREDENTIALS",
-	"CLOUDSDK_AUTH_*", "VAULT_*", "PGPASSWORD", "PGPASSFILE", "MYSQL_PWD",
-	"REDISCLI_AUTH", "npm_config__auth*", "NPM_CONFIG__AUTH*", "npm_config_//*",
-	"GPG_AGENT_INFO", "SSH_AUTH_SOCK", NULL};
-
-bool aw_default_built_in(const struct aw_loader *l, unsigned rules)
+void aw_built_in_source(struct aw_loader *l)
 {
-	return rules != 1 && !l->default_set[AW_STRATUM_TRUSTED][rules] &&
-	       (!l->rules_named || l->preset_used);
+	l->source = &built_in;
 }
 
 struct aw_draft_entry *aw_built_in_entry(struct aw_loader *l, enum aw_stratum stratum,
@@ -94,6 +67,7 @@ struct aw_draft_entry *aw_built_in_entry(struct aw_loader *l, enum aw_stratum st
 	entry->file = entry->layer = built_in.file;
 	entry->line = line;
 	entry->column = 1;
+	entry->negated = text[0] == '!';
 	entry->text = aw_copy(l, text);
 	if (!entry->text) {
 		l->draft.count--;
@@ -102,57 +76,8 @@ struct aw_draft_entry *aw_built_in_entry(struct aw_loader *l, enum aw_stratum st
 	if (list >= AW_LIST_NET_DENY)
 		aw_net_parse(l, &at, entry, text);
 	else
-		entry->pattern = aw_pattern_read(l, &at, text);
+		entry->pattern = aw_pattern_read(l, &at, text + entry->negated);
 	return entry;
-}
-
-static bool has_value(const struct aw_loader *l, const char *text)
-{
-	const struct aw_policy_variables *v = l->variables;
-	const char *value = strstr(text, "$WORKSPACE") ? v->workspace : v->tmpdir;
-
-	return value && value[0] == '/';
-}
-
-static void add_places(struct aw_loader *l)
-{
-	static const unsigned sections[] = {
-		[AW_LIST_WRITE] = 0, [AW_LIST_NET_ALLOW] = 2, [AW_LIST_NET_LISTEN] = 2};
-	char *git =
-		l->variables->git_dir ? aw_path_quoted(l, l->variables->git_dir) : NULL;
-	unsigned i;
-
-	for (i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (aw_default_built_in(l, sections[places[i].list]) &&
-			has_value(l, places[i].text))
-			aw_built_in_entry(l, AW_STRATUM_TRUSTED, places[i].list,
-				AW_RANK_BUILT_IN, places[i].text, i + 1);
-	if (git && aw_default_built_in(l, 0))
-		aw_built_in_entry(l, AW_STRATUM_TRUSTED, AW_LIST_WRITE,
-			AW_RANK_BUILT_IN, git, i + 1);
-	free(git);
-}
-
-static void set_defaults(struct aw_loader *l)
-{
-	struct aw_image_stratum *trusted = &l->draft.strata[AW_STRATUM_TRUSTED];
-
-	if (aw_default_built_in(l, 0))
-		trusted->files = AW_DEFAULT_READ_ONLY;
-	if (aw_default_built_in(l, 2))
-		trusted->network = AW_DEFAULT_DENY;
-}
-
-static void unset_credentials(struct aw_loader *l)
-{
-	size_t i;
-
-	if (l->policy.mode != AW_ENFORCE || l->inherit_named ||
-		(l->rules_named && !l->preset_used))
-		return;
-	l->source = &built_in;
-	for (i = 0; credentials[i]; i++)
-		aw_unset_add(l, credentials[i]);
 }
 
 /*
@@ -172,7 +97,8 @@ static void settle_listening(struct aw_loader *l)
 			aw_draft_entry_free(e);
 			continue;
 		}
-		if (e->list == AW_LIST_NET_LISTEN)
+		/* the base's own do not close the loopback inside a sandbox */
+		if (e->list == AW_LIST_NET_LISTEN && e->rank != AW_RANK_BUILT_IN)
 			s->listen = 1;
 		l->draft.entries[kept++] = *e;
 	}
@@ -184,17 +110,16 @@ void aw_builtin_add(struct aw_loader *l)
 	unsigned i;
 	int s;
 
-	set_defaults(l);
-	add_places(l);
+	aw_base_defaults(l);
 	for (s = 0; s < AW_STRATA + (int)l->policy.profile_count; s++)
 		for (i = 0; devices[i] && l->draft.strata[s].files != AW_DEFAULT_ALLOW;
 			i++)
 			aw_built_in_entry(l, (enum aw_stratum)s, AW_LIST_WRITE,
 				AW_RANK_BASE, devices[i], i + 10);
+	aw_base_add(l);
 	if (l->variables->instance)
 		add_folder(l, l->variables->instance);
 	if (l->variables->proxy)
 		add_proxy(l, l->variables->proxy);
-	unset_credentials(l);
 	settle_listening(l);
 }

@@ -20,7 +20,6 @@ void aw_base_take(struct aw_loader *l)
 		set_text(l, &base->fields[i], *aw_field_of(&l->policy, i));
 	base->mode = l->policy.mode;
 	base->mode_set = l->policy.mode_set;
-	base->rules_named = l->rules_named;
 	base->inherit_named = l->inherit_named;
 	base->redirect_home = l->policy.redirect_home;
 	base->unprotected = l->unprotected;
@@ -114,12 +113,13 @@ void aw_below_drop(struct aw_loader *l, bool fields)
 	drop_environment(l);
 	drop_exposed(&l->policy);
 	aw_presets_drop(l);
-	l->rules_named = l->base.rules_named;
 	l->inherit_named = l->base.inherit_named;
-	l->preset_named = l->preset_used = false;
+	l->no_preset = false;
 	l->unset_presets = l->unset_built_in = 0;
-	if (fields)
+	if (fields) {
 		drop_fields(l);
+		l->replaced = true;
+	}
 	aw_origins_drop(l, fields);
 }
 

@@ -37,6 +37,7 @@ struct aw_pending {
 
 /* What no document has a place of its own for: one word each. */
 enum {
+	AW_FIELD_BASE,
 	AW_FIELD_RUNNER,
 	AW_FIELD_ENGINE,
 	AW_FIELD_VERDICTS,
@@ -53,7 +54,7 @@ enum {
 struct aw_base {
 	char *fields[AW_FIELDS]; /* owned */
 	enum aw_mode mode;
-	bool mode_set, rules_named, inherit_named, redirect_home;
+	bool mode_set, inherit_named, redirect_home;
 	unsigned unprotected;
 };
 
@@ -73,11 +74,10 @@ struct aw_loader {
 	bool default_set[AW_STRATA_MAX]
 			[3];	    /* filesystem, exec, network: default named */
 	uint8_t implied[AW_STRATA]; /* filesystem.default, where nobody names it */
-	bool rules_named;	    /* a trusted file has rules of its own */
-	bool inherit_named;	    /* ... and says which variables are inherited */
+	bool replaced;		    /* `merge: replace` stands on the base, too */
+	bool inherit_named; /* a trusted file says which variables are inherited */
 	size_t unset_presets, unset_built_in; /* of the trusted `unset` */
-	bool preset_named;		      /* ... or which presets, if any */
-	bool preset_used;	/* some preset stands below the trusted files */
+	bool no_preset;		/* a trusted file has an empty list of presets */
 	bool deadline_fixed;	/* ask.deadline is settled by the system layer */
 	unsigned network_fixed; /* the same, a bit for each enum aw_network_key */
 	bool verify_tls;	/* an untrusted file has asked for it */
@@ -336,11 +336,24 @@ void aw_unset_add(struct aw_loader *l, const char *name);
 /* A variable that is set, unless a file sets it. */
 void aw_setting_add(struct aw_loader *l, const char *name, const char *value);
 
-/* load_builtin.c: what holds without a word in any file. */
+/* load_builtin.c: what hardly any program can do without. */
 void aw_builtin_add(struct aw_loader *l);
-/* True when the trusted files leave a section's default (0: filesystem, 1: exec,
- * 2: network) to us. */
-bool aw_default_built_in(const struct aw_loader *l, unsigned rules);
+/* What is ours stands in no file. */
+void aw_built_in_source(struct aw_loader *l);
+
+/* load_base.c: the base's words, NULL at the end. */
+extern const char *const aw_base_words[];
+/* Which base holds, once flags and files are known. */
+void aw_base_settle(struct aw_loader *l);
+/* Do its lists and defaults lie below the trusted files? */
+bool aw_base_closed(const struct aw_loader *l);
+/* Its defaults, where no trusted file has one; then its lists and variables. */
+void aw_base_defaults(struct aw_loader *l);
+void aw_base_add(struct aw_loader *l);
+/* True when what a stratum's lists admit in a section (0: filesystem, 1: exec,
+ * 2: network) is admitted above a default of the base's. */
+bool aw_default_built_in(
+	const struct aw_loader *l, enum aw_stratum stratum, unsigned rules);
 /* A built-in entry of this rank; text is read as if it stood in a file. */
 struct aw_draft_entry *aw_built_in_entry(struct aw_loader *l, enum aw_stratum stratum,
 	enum aw_list list, enum aw_rank rank, const char *text, unsigned line);

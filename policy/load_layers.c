@@ -36,10 +36,14 @@ static bool replaces(const struct aw_node *map)
 void aw_merge_read(struct aw_loader *l, const struct aw_node *value, int argument)
 {
 	(void)argument;
-	if (aw_word_read(l, value, strategies) == 1 && l->stratum == AW_STRATUM_SYSTEM)
+	if (aw_word_read(l, value, strategies) != 1)
+		return;
+	if (l->stratum == AW_STRATUM_SYSTEM)
 		aw_warn(l, value,
 			"'merge: replace' is ignored: nothing replaces the system "
 			"policy");
+	else
+		aw_origin_add(l, value, "merge", "replace");
 }
 
 static bool is_agent_name(const struct aw_node *name)
@@ -190,7 +194,6 @@ static void read_apart(struct aw_loader *l, const struct aw_node *map, int trust
 		rules_keys);
 	l->source = outer;
 	l->stratum = stratum;
-	l->base.rules_named |= trust == AW_SYSTEM;
 }
 
 static const struct aw_shape apart_shape = {.kind = AW_SHAPE_MAP, .keys = rules_keys};

@@ -175,7 +175,6 @@ static void read_preset(struct aw_loader *l, const struct aw_node *at)
 		aw_tree_free(&tree);
 	}
 	l->source = outer;
-	l->preset_used |= l->stratum == AW_STRATUM_TRUSTED;
 }
 
 void aw_preset_read(struct aw_loader *l, const struct aw_node *value, int argument)
@@ -185,7 +184,8 @@ void aw_preset_read(struct aw_loader *l, const struct aw_node *value, int argume
 	(void)argument;
 	if (!aw_list_check(l, value))
 		return;
-	l->preset_named |= l->stratum == AW_STRATUM_TRUSTED;
+	if (l->stratum == AW_STRATUM_TRUSTED && !aw_is_preset(l->source))
+		l->no_preset = value->count == 0;
 	for (i = 0; i < value->count; i++)
 		read_preset(l, value->items[i]);
 }
@@ -198,7 +198,7 @@ void aw_preset_pick(struct aw_loader *l)
 	struct aw_node at = {.kind = AW_NODE_TEXT, .line = 1, .column = 1};
 	size_t i;
 
-	if (l->rules_named || l->preset_named || !command)
+	if (!aw_base_closed(l) || l->no_preset || !command)
 		return;
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		if (strcmp(commands[i].command, command) != 0)
@@ -206,6 +206,8 @@ void aw_preset_pick(struct aw_loader *l)
 		at.text = (char *)commands[i].preset;
 		l->source = &built_in;
 		l->stratum = AW_STRATUM_TRUSTED;
+		if (was_read(l, at.text))
+			return;
 		read_preset(l, &at);
 		l->policy.picked = aw_copy(l, at.text);
 		return;

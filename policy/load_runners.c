@@ -20,12 +20,6 @@ enum { SYSTEM_FOLDERS_LINE = 40 }; /* behind the devices of load_builtin.c */
 
 /* --- the simple form --- */
 
-static void name_rules(struct aw_loader *l)
-{
-	if (l->source->trust != AW_UNTRUSTED)
-		l->rules_named = true;
-}
-
 static void imply(struct aw_loader *l, const struct aw_node *at, enum aw_default how)
 {
 	uint8_t *implied = &l->implied[l->stratum];
@@ -38,7 +32,6 @@ static void imply(struct aw_loader *l, const struct aw_node *at, enum aw_default
 
 static void read_folders(struct aw_loader *l, const struct aw_node *value, int list)
 {
-	name_rules(l);
 	if (list == AW_LIST_READ)
 		imply(l, value, AW_DEFAULT_DENY);
 	if (list == AW_LIST_WRITE)
@@ -52,7 +45,6 @@ static void switch_network(struct aw_loader *l, const struct aw_node *at, bool o
 	struct aw_image_stratum *stratum = &l->draft.strata[l->stratum];
 	size_t i, kept = 0;
 
-	name_rules(l);
 	stratum->network = on ? AW_DEFAULT_ALLOW : AW_DEFAULT_DENY;
 	l->default_set[l->stratum][2] = true;
 	aw_origin_add(l, at, "network.default", on ? "allow" : "deny");

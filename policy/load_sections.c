@@ -26,6 +26,8 @@ static const struct aw_shape version_shape = {.kind = AW_SHAPE_AMOUNT,
 	.whole = true,
 	.entry = "1"};
 static const struct aw_shape mode_shape = {.kind = AW_SHAPE_WORD, .words = modes};
+static const struct aw_shape base_shape = {
+	.kind = AW_SHAPE_WORD, .words = aw_base_words};
 static const struct aw_shape runner_shape = {
 	.kind = AW_SHAPE_WORD, .words = aw_runner_words};
 static const struct aw_shape engine_shape = {.kind = AW_SHAPE_WORD, .words = engines};
@@ -52,6 +54,7 @@ static const struct {
 	const char *const *words; /* NULL: the name of a log */
 	size_t field;		  /* of struct aw_policy */
 } fields[AW_FIELDS] = {
+	[AW_FIELD_BASE] = {"base", aw_base_words, offsetof(struct aw_policy, base)},
 	[AW_FIELD_RUNNER] = {"runner", aw_runner_words,
 		offsetof(struct aw_policy, runner)},
 	[AW_FIELD_ENGINE] = {"engine", engines, offsetof(struct aw_policy, engine)},
@@ -186,6 +189,8 @@ static void read_field(struct aw_loader *l, const struct aw_node *value, int fie
 		l->policy.fixed |= 1u << field;
 	free(*to);
 	*to = text;
+	if (field == AW_FIELD_BASE)
+		l->replaced = false; /* said again, above what was replaced */
 	aw_origin_add(l, value, fields[field].key, text);
 }
 
@@ -223,7 +228,7 @@ static const struct aw_key file_keys[] = {
 	{"expose", aw_expose_read, 0, 0, &aw_exposed_shape,
 		"paths of the host that a wall shows, perhaps elsewhere"},
 	{"default", read_default, RULES_FILES, AW_KEY_UNTRUSTED, &file_default_shape,
-		"what holds where no list says anything; allow when not given"},
+		"what holds where no list says anything; the base's when not given"},
 	{"read", aw_path_list_read, AW_LIST_READ, ANYWHERE, &aw_paths_shape,
 		"may be read; changing it is denied unless write has it too"},
 	{"write", aw_path_list_read, AW_LIST_WRITE, ANYWHERE, &aw_paths_shape,
@@ -269,7 +274,7 @@ static const struct aw_key network_keys[] = {
 	{"private_names", aw_private_names_read, AW_NETWORK_PRIVATE, 0,
 		&aw_host_names_shape, "names that may lead to private addresses"},
 	{"default", read_default, RULES_NETWORK, AW_KEY_UNTRUSTED, &default_shape,
-		"what holds where no list says anything; allow when not given"},
+		"what holds where no list says anything; the base's when not given"},
 	{"allow", aw_net_list_read, AW_LIST_NET_ALLOW, ANYWHERE, &addresses_shape,
 		"may be connected and sent to"},
 	{"deny", aw_net_list_read, AW_LIST_NET_DENY, ANYWHERE, &addresses_shape,
@@ -325,8 +330,6 @@ static void read_rules(struct aw_loader *l, const struct aw_node *value, int rul
 		[RULES_NETWORK] = {"network", network_keys},
 	};
 
-	if (l->source->trust != AW_UNTRUSTED && !aw_is_preset(l->source) && !l->profile)
-		l->rules_named = true;
 	aw_keys_read(l, value, sections[rules].name, sections[rules].keys);
 }
 
@@ -407,6 +410,8 @@ const struct aw_key aw_document_keys[] = {
 		&version_shape, "the version of the policy language"},
 	{"mode", read_mode, 0, AW_KEY_UNTRUSTED, &mode_shape,
 		"audit: watch and log what would be denied; enforce: deny it"},
+	{"base", read_field, AW_FIELD_BASE, 0, &base_shape,
+		"what holds where no file says anything; workspace when not given"},
 	{"runner", read_field, AW_FIELD_RUNNER, 0, &runner_shape,
 		"the wall around the command"},
 	{"engine", read_field, AW_FIELD_ENGINE, 0, &engine_shape, "how calls are seen"},

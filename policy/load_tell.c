@@ -233,9 +233,11 @@ static void tell_fields(const struct aw_telling *t)
 	int i;
 
 	tell_word(t, "mode", p->mode == AW_ENFORCE ? "enforce" : "audit");
+	if (!p->base_replaced)
+		tell_word(t, "base", aw_base_name(p->base_kind));
 	tell_word(t, "runner", p->runner_shown);
 	for (i = 0; i < AW_FIELDS; i++)
-		if (i != AW_FIELD_RUNNER)
+		if (i != AW_FIELD_RUNNER && i != AW_FIELD_BASE)
 			tell_word(t, aw_field_key(i),
 				*aw_field_of((struct aw_policy *)p, i));
 }

@@ -189,6 +189,7 @@ static void fill_facts(struct aw_layers *layers, const struct aw_layers_wish *wi
 	if (wish->log)
 		v->log = name_log(wish->log);
 	v->runner = wish->runner;
+	v->base = wish->base;
 	v->default_runner = aw_wall_default;
 	v->git_dir = find_git_dir(v->workspace);
 	if (account && (!v->home || strcmp(v->home, account->pw_dir) != 0))

@@ -17,9 +17,9 @@
 /* What the command line says; strings borrowed, NULL where it says nothing. */
 struct aw_layers_wish {
 	const char *workspace, *agent;
-	const char *command; /* as typed; its base name stands in for agent */
-	const char *log;     /* file that gets the events */
-	const char *runner;  /* outlives the layers */
+	const char *command;	   /* as typed; its base name stands in for agent */
+	const char *log;	   /* file that gets the events */
+	const char *runner, *base; /* outlive the layers */
 	const struct aw_string_list *policies;
 };
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "policy/profile.h"
+#include "supervisor/base.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/commands.h"
 #include "supervisor/find.h"
@@ -24,6 +25,9 @@ enum { FEWEST_FILES = 64 };
 static const struct aw_option options[] = {
 	{"mode", 'm', AW_OPT_CHOICE, FIELD(mode), "MODE", "audit|enforce",
 		"audit: log what would be denied; enforce: deny it"},
+	{"base", 0, AW_OPT_CHOICE, FIELD(base), "BASE", "workspace|read-only|open",
+		"what holds where no file says anything: a writable workspace and a "
+		"closed network, the same with nothing writable, or everything"},
 	{"policy", 'p', AW_OPT_LIST, FIELD(policies), "FILE", NULL,
 		"one more policy layer on top; may be repeated"},
 	{"runner", 0, AW_OPT_STRING, FIELD(runner), "NAME", NULL,
@@ -129,6 +133,7 @@ struct aw_layers_wish aw_run_wish(const struct aw_run *run)
 		.command = run->command[0],
 		.log = o->log,
 		.runner = o->runner,
+		.base = o->base,
 		.policies = &o->policies};
 }
 
@@ -321,6 +326,23 @@ static void settle_signals(struct aw_run *run)
 	sigprocmask(SIG_BLOCK, &set, &run->mask);
 }
 
+/* In enforce: what is looser than the default, and what the command's name chose. */
+static void say_start(const struct aw_run *run)
+{
+	struct aw_loosening loose;
+
+	for (size_t i = 0; aw_loosening(&run->policy, i, &loose); i++) {
+		if (loose.given.line)
+			aw_say("%s:%u: %s", loose.given.file, loose.given.line,
+				loose.text);
+		else
+			aw_say("%s", loose.text);
+	}
+	if (run->policy.picked)
+		aw_say("preset %s (from %s)", run->policy.picked,
+			run->options.agent ? "--agent" : "the command's name");
+}
+
 static int run_main(int argc, char **argv)
 {
 	struct aw_run run = {.log_fd = -1, .shared = {.fd = -1}};
@@ -364,8 +386,8 @@ static int run_main(int argc, char **argv)
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
-	if (run.policy.picked && run.policy.mode == AW_ENFORCE && !run.options.quiet)
-		aw_say("preset %s (from the command's name)", run.policy.picked);
+	if (run.policy.mode == AW_ENFORCE && !run.options.quiet)
+		say_start(&run);
 	failed = aw_find_program(run.command[0], &run.program, &err);
 	if (failed) {
 		aw_say("%s", err.text);
@@ -393,10 +415,9 @@ const struct aw_command aw_command_run = {
 		"descendants judged by the policy and written to the session's log.\n\n"
 		"Without a policy, the workspace and the temporary folder may be "
 		"changed, and\n"
-		"what an agent needs comes from a preset that the command's name "
-		"picks\n"
-		"(claude, codex, opencode, gemini, qwen); docs/POLICY.md has the "
-		"rest.  Mode\n"
+		"what an agent or a tool needs comes from a preset that the command's "
+		"name\n"
+		"picks; policies add to that (--base, docs/POLICY.md).  Mode\n"
 		"audit refuses nothing and logs what enforce would.\n\n"
 		"Exit status: the command's own, 128+N when signal N ended it; 125 "
 		"when\n"

@@ -28,7 +28,7 @@
 
 /* What the command line says; strings are borrowed. */
 struct aw_run_options {
-	const char *mode, *runner, *engine, *workspace, *agent, *log, *session,
+	const char *mode, *base, *runner, *engine, *workspace, *agent, *log, *session,
 		*require;
 	const char *on_missing_runner, *verdicts, *ask_deadline;
 	struct aw_string_list policies;
@@ -123,11 +123,8 @@ int aw_run_choose_wall(struct aw_run *run, struct aw_error *err);
  */
 const char *aw_wall_expected(const struct aw_policy *policy, const char *named);
 
-/*
- * The runner where nobody names one, for the loader; wanted: enforce is somebody's
- * wish, not a default.
- */
-const char *aw_wall_default(enum aw_mode mode, bool wanted);
+/* The runner where nobody names one, for the loader. */
+const char *aw_wall_default(enum aw_mode mode, enum aw_base_kind base);
 
 /* Plan and build the wall, and write plan.txt; the session's folder is there. */
 int aw_run_build_wall(struct aw_run *run, struct aw_error *err);

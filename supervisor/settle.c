@@ -18,6 +18,7 @@ static const struct {
 	size_t file;   /* of struct aw_policy; 0: asked for where it is needed */
 } words[] = {
 	{"mode", OPTION(mode), 0},
+	{"base", OPTION(base), 0},
 	{"runner", OPTION(runner), 0},
 	{"engine", OPTION(engine), 0},
 	{"verdicts", OPTION(verdicts), 0},

@@ -84,11 +84,11 @@ static int use_best(struct aw_run *run, struct aw_error *err)
 		reasons);
 }
 
-const char *aw_wall_default(enum aw_mode mode, bool wanted)
+const char *aw_wall_default(enum aw_mode mode, enum aw_base_kind base)
 {
 	struct aw_error ignored;
 
-	if (mode != AW_ENFORCE || !wanted)
+	if (mode != AW_ENFORCE || base == AW_BASE_OPEN)
 		return "exec";
 	for (size_t i = 0; i < sizeof(best) / sizeof(best[0]); i++)
 		if (aw_runner_find(best[i])->probe(&ignored) == 0)
@@ -100,7 +100,7 @@ const char *aw_wall_expected(const struct aw_policy *policy, const char *named)
 {
 	if (named || policy->runner)
 		return named ? named : policy->runner;
-	return aw_wall_default(policy->mode, policy->enforce_wanted);
+	return aw_wall_default(policy->mode, policy->base_kind);
 }
 
 static int choose(struct aw_run *run, struct aw_error *err)
@@ -110,7 +110,7 @@ static int choose(struct aw_run *run, struct aw_error *err)
 
 	if (name)
 		return use_named(run, name, err);
-	if (run->policy.mode == AW_ENFORCE && run->policy.enforce_wanted)
+	if (run->policy.mode == AW_ENFORCE && run->policy.base_kind != AW_BASE_OPEN)
 		return use_best(run, err);
 	return use_exec(run);
 }
@@ -132,6 +132,10 @@ int aw_run_choose_wall(struct aw_run *run, struct aw_error *err)
 {
 	if (choose(run, err) < 0)
 		return -1;
+	if (run->policy.mode == AW_ENFORCE && !run->options.quiet &&
+		strcmp(run->wall.runner->name, "exec") == 0)
+		aw_say("enforcing without a sandbox (runner exec): hostile code may "
+		       "get past it; --runner bwrap puts one around the command");
 	if (!run->policy.sections ||
 		strcmp(run->policy.sections, run->wall.runner->name) == 0)
 		return 0;

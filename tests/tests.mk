@@ -14,7 +14,7 @@ E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh, \
 	approve ask bwrap calls complete edges env escapes explain fight firejail forward \
 	gate gitconfig guarded held landlock layers learn limits limits_section log lookups musl \
 	names outside plan policy_check policy_test presets profiles programs proxy relay run \
-	tools transparency trust truth tty unix_sockets)),$(E2E))
+	tools transparency trust truth tty unix_sockets untrusted)),$(E2E))
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 	@mkdir -p $(@D); echo "  AR   $@"

@@ -17,6 +17,7 @@ static const struct {
 	enum shape shape;
 } keys[AW_IMPORT_KEYS] = {
 	[AW_IMPORT_MODE] = {NULL, "mode", SCALAR},
+	[AW_IMPORT_BASE] = {NULL, "base", SCALAR},
 	[AW_IMPORT_RUNNER] = {NULL, "runner", SCALAR},
 	[AW_IMPORT_PRESET] = {NULL, "preset", LIST},
 	[AW_IMPORT_FILES_DEFAULT] = {"filesystem", "default", SCALAR},
@@ -251,6 +252,36 @@ static void print_key(const struct aw_import *import, enum aw_import_key key,
 	fprintf(out, "%s%s:%s", indent, keys[key].name,
 		keys[key].shape == SCALAR ? "" : "\n");
 	print_entries(import, key, out);
+}
+
+static bool says(
+	const struct aw_import *import, enum aw_import_key key, const char *word)
+{
+	return find(import, key, word) != NULL;
+}
+
+void aw_import_settle(struct aw_import *import)
+{
+	import->file = NULL;
+	/* a tool that admits what it does not mention */
+	if (!aw_import_has(import, AW_IMPORT_FILES_DEFAULT) ||
+		says(import, AW_IMPORT_FILES_DEFAULT, "allow")) {
+		aw_import_put(import, AW_IMPORT_BASE, NULL, "open");
+		if (says(import, AW_IMPORT_MODE, "enforce") &&
+			!aw_import_has(import, AW_IMPORT_RUNNER))
+			aw_import_put(import, AW_IMPORT_RUNNER, NULL, "bwrap");
+		return;
+	}
+	if (!says(import, AW_IMPORT_WRITE, "$WORKSPACE"))
+		aw_import_put(import, AW_IMPORT_BASE, NULL, "read-only");
+	/* beside an agent's preset its keys are kept and others' are not */
+	if (aw_import_has(import, AW_IMPORT_PRESET))
+		return;
+	if (!aw_import_has(import, AW_IMPORT_NET_DEFAULT))
+		aw_import_put(import, AW_IMPORT_NET_DEFAULT, NULL, "allow");
+	if (!aw_import_has(import, AW_IMPORT_INHERIT) &&
+		!aw_import_has(import, AW_IMPORT_INHERIT_ONLY))
+		aw_import_put(import, AW_IMPORT_INHERIT, NULL, "all");
 }
 
 void aw_import_print(const struct aw_import *import, FILE *out)

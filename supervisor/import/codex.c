@@ -99,10 +99,26 @@ static void read_environment(
 
 	(void)argument;
 	aw_import_note(import, value,
-		"'shell_environment_policy' was about Codex's commands; here it is "
-		"about "
-		"Codex too");
+		"'shell_environment_policy' is about Codex's commands alone; here it "
+		"applies to Codex too, whose own keys are let through");
 	aw_foreign_read(import, value, "shell_environment_policy", true, keys);
+}
+
+/*
+ * Codex takes these from its own environment and leaves them away for its commands;
+ * here both have the same one.
+ */
+static void keep_own_variables(struct aw_import *import)
+{
+	static const char *const own[] = {"OPENAI_API_KEY", "CODEX_API_KEY",
+		"OPENAI_BASE_URL", "CODEX_HOME", "TERM"};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		if (aw_import_has(import, AW_IMPORT_INHERIT_ONLY))
+			aw_import_put(import, AW_IMPORT_INHERIT_ONLY, NULL, own[i]);
+		if (strstr(own[i], "_KEY") && aw_import_has(import, AW_IMPORT_UNSET))
+			aw_import_putf(import, AW_IMPORT_UNSET, NULL, "!%s", own[i]);
+	}
 }
 
 int aw_import_codex(struct aw_import *import,
@@ -128,6 +144,7 @@ int aw_import_codex(struct aw_import *import,
 	codex.write = aw_foreign_get(codex.root, "sandbox_workspace_write");
 	put_sandbox(import, &codex);
 	aw_foreign_read(import, codex.root, "", false, keys);
+	keep_own_variables(import);
 	others = (aw_foreign_get(codex.root, "sandbox_mode") ? 1u : 0u) +
 		 (codex.write ? 1u : 0u);
 	import->others -= others;

@@ -159,6 +159,8 @@ static int import_files(
 			format->files_max > 1 ? "one or two files" : "one file", count);
 	r = format->read ? read_documents(format, files, count, &import, err)
 			 : read_text(format, files[0], &import, err);
+	if (!r)
+		aw_import_settle(&import);
 	if (!r && import.failed)
 		r = aw_fail(err, ENOMEM, "out of memory");
 	if (!r && values->output)

@@ -24,6 +24,7 @@ extern const struct aw_command aw_command_policy_import;
 /* In the order in which they are written; build.c has their names. */
 enum aw_import_key {
 	AW_IMPORT_MODE,
+	AW_IMPORT_BASE,
 	AW_IMPORT_RUNNER,
 	AW_IMPORT_PRESET,
 	AW_IMPORT_FILES_DEFAULT,
@@ -84,6 +85,9 @@ void aw_import_putf(struct aw_import *import, enum aw_import_key key,
 	const struct aw_node *at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 bool aw_import_has(const struct aw_import *import, enum aw_import_key key);
+
+/* All has been read: what these settings mean where they say nothing. */
+void aw_import_settle(struct aw_import *import);
 
 /* A sentence about what has no equivalent here. */
 void aw_import_note(struct aw_import *import, const struct aw_node *at, const char *fmt,

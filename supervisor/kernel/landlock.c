@@ -30,6 +30,18 @@ int aw_landlock_probe(struct aw_error *err)
 		strerror(errno ? errno : EINVAL));
 }
 
+/* "unix:@name", or a variable of the environment, which may hold one. */
+static bool may_be_abstract(const char *text)
+{
+	text += *text == '!';
+	if (strncmp(text, "unix:", 5) != 0)
+		return false;
+	text += 5;
+	return *text != '/' && *text != '~' &&
+	       (*text != '$' || strncmp(text, "$env:", 5) == 0 ||
+		       strncmp(text, "${env:", 6) == 0);
+}
+
 bool aw_landlock_abstract(const struct aw_image *image)
 {
 	static const char name[] = "@agentwatch:nobody has a rule for this";
@@ -41,10 +53,9 @@ bool aw_landlock_abstract(const struct aw_image *image)
 	aw_image_decide_address(image, AW_CONNECT, &address, &decision);
 	if (decision.verdict == AW_ALLOW)
 		return true;
-	for (uint32_t i = 0; aw_image_rule(image, i, &rule); i++) {
-		if (strncmp(rule.text, "unix:", 5) == 0 && rule.text[5] != '/')
+	for (uint32_t i = 0; aw_image_rule(image, i, &rule); i++)
+		if (may_be_abstract(rule.text))
 			return true;
-	}
 	return false;
 }
 

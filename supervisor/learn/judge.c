@@ -68,6 +68,15 @@ static void judge_file(const struct aw_image *image, const struct aw_seen *seen,
 		*ret = own;
 }
 
+int aw_judge_load_alone(const char *text, const struct aw_policy_variables *variables,
+	struct aw_policy *ret, struct aw_error *err)
+{
+	struct aw_policy_variables alone = *variables;
+
+	alone.base = aw_base_name(AW_BASE_OPEN);
+	return aw_judge_load(text, &alone, ret, err);
+}
+
 void aw_judge(const struct aw_policy *policy, const struct aw_seen *seen,
 	const struct aw_need *need, struct aw_decision *ret)
 {

@@ -38,6 +38,10 @@ struct aw_need {
 int aw_judge_load(const char *text, const struct aw_policy_variables *variables,
 	struct aw_policy *ret, struct aw_error *err);
 
+/* The same with nothing below it: not what any run would have. */
+int aw_judge_load_alone(const char *text, const struct aw_policy_variables *variables,
+	struct aw_policy *ret, struct aw_error *err);
+
 /* The verdict of a policy for one need of a call, as enforce would give it. */
 void aw_judge(const struct aw_policy *policy, const struct aw_seen *seen,
 	const struct aw_need *need, struct aw_decision *ret);

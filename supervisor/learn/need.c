@@ -29,9 +29,9 @@ int aw_sieve_init(struct aw_sieve *sieve, const struct aw_policy_variables *vari
 	memset(sieve, 0, sizeof(*sieve));
 	sieve->present = present;
 	aw_anchors_init(&sieve->anchors, variables);
-	if (aw_judge_load(floor_text, variables, &sieve->floor, err) == 0 &&
-		aw_judge_load(base_text, variables, &sieve->base, err) == 0 &&
-		aw_judge_load(dns_text, variables, &sieve->dns, err) == 0)
+	if (aw_judge_load_alone(floor_text, variables, &sieve->floor, err) == 0 &&
+		aw_judge_load_alone(base_text, variables, &sieve->base, err) == 0 &&
+		aw_judge_load_alone(dns_text, variables, &sieve->dns, err) == 0)
 		return 0;
 	aw_sieve_release(sieve);
 	return -1;

@@ -24,7 +24,7 @@ static void load_one(struct aw_presets *presets, const char *name, size_t len,
 		copy);
 	struct aw_error err;
 
-	if (aw_judge_load(
+	if (aw_judge_load_alone(
 		    text, variables, &presets->items[presets->count].policy, &err) < 0)
 		return;
 	presets->items[presets->count++].name = aw_take_ptr(&copy);

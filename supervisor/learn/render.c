@@ -225,6 +225,8 @@ static void put_presets(const struct page *page)
 	}
 	if (presets->chosen)
 		fputs("]\n", page->out);
+	else if (page->learner->wish.for_whom != AW_LEARN_WORKSPACE)
+		fputs("preset: []\n", page->out);
 }
 
 static const char *const credentials[] = {"*_TOKEN", "*_SECRET", "*_PASSWORD",
@@ -331,12 +333,16 @@ static void put_head(const struct page *page)
 		"used:\n"
 		"# %s\n"
 		"# What follows a # behind an entry is how often it was wanted, and by "
-		"whom.\nversion: 1\nmode: enforce\n",
+		"whom.\nversion: 1\nmode: enforce\n%s",
 		(unsigned long long)page->learner->calls,
 		page->learner->calls == 1 ? "" : "s",
 		(unsigned long long)page->learner->sessions,
 		page->learner->sessions == 1 ? "" : "s",
-		uses[page->learner->wish.for_whom]);
+		uses[page->learner->wish.for_whom],
+		page->learner->wish.for_whom == AW_LEARN_WORKSPACE
+			? ""
+			: "base: read-only # what was changed of the workspace is "
+			  "below\n");
 }
 
 static void put_page(const struct page *page, const struct aw_policy *policy)

@@ -11,7 +11,7 @@
 #include "supervisor/say.h"
 
 struct check_options {
-	const char *workspace, *agent, *mode, *runner, *engine, *require;
+	const char *workspace, *agent, *mode, *base, *runner, *engine, *require;
 	struct aw_string_list policies;
 	bool verbose, json;
 };
@@ -37,6 +37,7 @@ static size_t check_one(const struct check_options *options, const char *file)
 	const struct aw_standing_wish wish = {.workspace = options->workspace,
 		.agent = options->agent,
 		.mode = options->mode,
+		.base = options->base,
 		.runner = options->runner,
 		.engine = options->engine,
 		.policies = &options->policies,
@@ -54,6 +55,7 @@ static size_t check_one(const struct check_options *options, const char *file)
 	if (failed && !findings.count)
 		aw_say("%s%s%s", file ? file : "", file ? ": " : "", err.text);
 	if (!failed) {
+		aw_check_base(&standing, &findings);
 		aw_check_idle(&standing, &findings);
 		aw_check_rules(&standing, &findings);
 	}
@@ -125,6 +127,8 @@ static const struct aw_option check_options[] = {
 		"the same: with this engine"},
 	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce",
 		"the same: in this mode"},
+	{"base", 0, AW_OPT_CHOICE, AT(base), "BASE", "workspace|read-only|open",
+		"on this base"},
 	{"policy", 'p', AW_OPT_LIST, AT(policies), "FILE", NULL,
 		"without FILE: one more layer on top; may be repeated"},
 	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,

@@ -8,6 +8,9 @@
 #include "supervisor/policy/findings.h"
 #include "supervisor/policy/standing.h"
 
+/* What opens the base, or takes it away. */
+void aw_check_base(const struct aw_standing *standing, struct aw_findings *findings);
+
 /* Rules that make no difference, whatever the variables stand for. */
 void aw_check_idle(const struct aw_standing *standing, struct aw_findings *findings);
 

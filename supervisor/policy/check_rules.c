@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "policy/mute.h"
+#include "supervisor/base.h"
 #include "supervisor/policy/check.h"
 #include "supervisor/policy/idle.h"
 #include "supervisor/policy/places.h"
@@ -103,6 +104,19 @@ void aw_check_rules(const struct aw_standing *standing, struct aw_findings *find
 	for (size_t i = 0; i < standing->policy.place_count; i++)
 		check_rule(standing, &standing->policy.places[i], findings);
 	aw_places_find(&standing->policy, is_own, standing, findings);
+}
+
+/* --- what is looser than the default --- */
+
+void aw_check_base(const struct aw_standing *standing, struct aw_findings *findings)
+{
+	struct aw_loosening loose;
+
+	for (size_t i = 0; aw_loosening(&standing->policy, i, &loose); i++)
+		if (loose.given.line)
+			aw_findings_add(findings, AW_FOUND_WARNING, "base",
+				loose.given.file, loose.given.line, 1, "%s",
+				loose.text);
 }
 
 /* --- by whom rules are held --- */

@@ -19,7 +19,7 @@ extern const struct aw_command aw_command_trust;
 extern const struct aw_command aw_command_untrust;
 
 struct aw_policy_options {
-	const char *workspace, *agent, *mode, *runner;
+	const char *workspace, *agent, *mode, *runner, *base;
 	bool plan, json;
 	struct aw_string_list policies;
 };

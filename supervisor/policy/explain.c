@@ -14,7 +14,7 @@
 enum { ALL_ALLOWED = 0, SOME_DENIED = 1 };
 
 struct explain_options {
-	const char *workspace, *agent, *mode, *runner, *engine;
+	const char *workspace, *agent, *mode, *base, *runner, *engine;
 	struct aw_string_list policies, profiles;
 	struct aw_string_list read, write, create, delete, exec, connect, listen;
 	bool json;
@@ -78,6 +78,7 @@ static int prepare(struct explained *x, struct aw_error *err)
 	const struct aw_standing_wish wish = {.workspace = x->options.workspace,
 		.agent = x->options.agent,
 		.mode = x->options.mode,
+		.base = x->options.base,
 		.runner = x->options.runner,
 		.engine = x->options.engine,
 		.policies = &x->options.policies};
@@ -191,6 +192,8 @@ static const struct aw_option options[] = {
 	{"engine", 0, AW_OPT_CHOICE, AT(engine), "ENGINE", "auto|hybrid|kernel|preload",
 		"with this engine"},
 	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce", "in this mode"},
+	{"base", 0, AW_OPT_CHOICE, AT(base), "BASE", "workspace|read-only|open",
+		"on this base"},
 	{"policy", 'p', AW_OPT_LIST, AT(policies), "FILE", NULL,
 		"one more layer on top; may be repeated"},
 	{"profile", 0, AW_OPT_LIST, AT(profiles), "NAME", NULL,

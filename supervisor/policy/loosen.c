@@ -246,6 +246,13 @@ static void compare_words(struct comparison *c)
 			c->with->on_missing_runner},
 	};
 
+	if (c->with->base_kind != c->without->base_kind &&
+		c->without->base_kind != AW_BASE_OPEN &&
+		c->with->base_kind != AW_BASE_READ_ONLY)
+		tell(c, "base: %s, not %s", aw_base_name(c->with->base_kind),
+			aw_base_name(c->without->base_kind));
+	if (c->with->base_replaced && !c->without->base_replaced)
+		tell(c, "merge: replace, which takes the base's rules away");
 	if (c->without->mode == AW_ENFORCE && c->with->mode == AW_AUDIT)
 		tell(c, "mode: audit, which refuses nothing");
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)

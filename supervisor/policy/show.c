@@ -80,6 +80,8 @@ static int show_main(int argc, char **argv)
 #define AT(field) offsetof(struct aw_policy_options, field)
 
 static const struct aw_option show_options[] = {
+	{"base", 0, AW_OPT_CHOICE, AT(base), "BASE", "workspace|read-only|open",
+		"on this base"},
 	{"policy", 'p', AW_OPT_LIST, AT(policies), "FILE", NULL,
 		"one more layer on top; may be repeated"},
 	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce",

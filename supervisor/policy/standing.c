@@ -39,6 +39,7 @@ int aw_standing_load(const struct aw_standing_wish *wish, struct aw_standing *re
 	const struct aw_layers_wish layers = {.workspace = wish->workspace,
 		.agent = wish->agent,
 		.runner = wish->runner,
+		.base = wish->base,
 		.policies = wish->policies};
 	bool enforce = wish->mode && strcmp(wish->mode, "enforce") == 0;
 

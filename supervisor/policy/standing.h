@@ -14,7 +14,7 @@
 
 /* What the command line says; strings are borrowed, NULL where it says nothing. */
 struct aw_standing_wish {
-	const char *workspace, *agent, *mode, *runner, *engine;
+	const char *workspace, *agent, *mode, *base, *runner, *engine;
 	const struct aw_string_list *policies;
 	const char *file; /* this one alone, as a layer or a preset; else NULL */
 };

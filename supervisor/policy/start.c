@@ -31,6 +31,7 @@ int aw_policy_start(const struct aw_command *command, int argc, char **argv,
 	wish = (struct aw_layers_wish){.workspace = values->workspace,
 		.agent = values->agent,
 		.runner = values->runner,
+		.base = values->base,
 		.policies = &values->policies};
 	if (aw_layers_find(&wish, layers, &err) < 0) {
 		*ret_status = aw_say_failed(&err);

@@ -11,7 +11,7 @@
 #include "supervisor/say.h"
 
 struct test_options {
-	const char *workspace, *agent, *mode;
+	const char *workspace, *agent, *mode, *base;
 	struct aw_string_list policies;
 };
 
@@ -42,6 +42,7 @@ static struct variant *variant_of(
 	const struct aw_standing_wish wish = {.workspace = run->options->workspace,
 		.agent = agent,
 		.mode = mode,
+		.base = run->options->base,
 		.policies = &run->options->policies,
 		.file = run->file};
 	struct aw_diagnostics found = {0};
@@ -240,6 +241,8 @@ static int test_main(int argc, char **argv)
 static const struct aw_option options[] = {
 	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce",
 		"in this mode, where an entry names none"},
+	{"base", 0, AW_OPT_CHOICE, AT(base), "BASE", "workspace|read-only|open",
+		"on this base"},
 	{"policy", 'p', AW_OPT_LIST, AT(policies), "FILE", NULL,
 		"one more layer on top; may be repeated"},
 	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,

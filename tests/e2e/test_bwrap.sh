@@ -74,6 +74,7 @@ done
 # The minimal view.
 cat >"$tmp/minimal.yaml" <<END
 version: 1
+base: read-only
 filesystem: {default: deny, write: ["$repo/src"]}
 END
 minimal() { "$aw" run -q --log none -p "$tmp/minimal.yaml" --runner bwrap -- "$@" 2>&1; }

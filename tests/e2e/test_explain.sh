@@ -4,7 +4,8 @@
 . "$(dirname "$0")/../tap.sh"
 need_agentwatch
 
-mkdir -p "$tmp/ws/sub" "$tmp/ro/secret"
+export TMPDIR=$tmp/scratch # or all of these could be written
+mkdir -p "$TMPDIR" "$tmp/ws/sub" "$tmp/ro/secret"
 echo k >"$tmp/ro/secret/key"
 echo t >"$tmp/ws/token"
 ln -s "$tmp/ro/secret/key" "$tmp/ws/link"
@@ -95,7 +96,7 @@ preset: [claude-code]') | jq -r '.layers[] | select(.layer == "preset" and .verd
 is "$tmp/p.yaml:4 filesystem.default read-only policy" 'a default has a place, too' \
 	"$(one '.default | "\(.file):\(.line) \(.key) \(.value) \(.layer)"' --write "$tmp/ro/new")"
 is "$tmp/ws/.agentwatch.yaml:3 network.default" 'of the file that decides' "$(one '.default | "\(.file):\(.line) \(.key)"' --connect api.example.com:443)"
-printf 'version: 1\nfilesystem: {default: deny, read: ["%s/ro"]}\nnetwork: {listen: ["localhost:*"]}\n' "$tmp" >"$tmp/narrow.yaml"
+printf 'version: 1\nbase: open\nfilesystem: {default: deny, read: ["%s/ro"]}\nnetwork: {listen: ["localhost:*"]}\n' "$tmp" >"$tmp/narrow.yaml"
 narrow() { (cd / && "$AGENTWATCH" policy explain --engine "$engine" --workspace "$tmp" --json --policy "$tmp/narrow.yaml" "$@") | jq -r '"\(.verdict) \(.default.key) \(.layers[] | select(.layer == "policy") | .default.key)"'; }
 is 'deny filesystem.default filesystem.default' 'a program is a file' "$(narrow --exec /usr/bin/true)"
 is 'deny network.listen network.listen' 'a listen list refuses what it does not have' "$(narrow --listen 192.0.2.1:80)"
@@ -152,7 +153,7 @@ if [ $engine = kernel ]; then
 else
 	skip '--require' 'no notification here'
 fi
-printf 'version: 1\nmode: enforce\nprotections: off\nfilesystem: {default: read-only, write: ["%s"], deny: ["%s"]}\n' "$tmp/ws" "$tmp/ro/secret" >"$tmp/walled.yaml"
+printf 'version: 1\nmode: enforce\nbase: open\nprotections: off\nfilesystem: {default: read-only, write: ["%s"], deny: ["%s"]}\n' "$tmp/ws" "$tmp/ro/secret" >"$tmp/walled.yaml"
 if "$AGENTWATCH" run --quiet --runner bwrap --mode enforce --log none -- true 2>/dev/null; then
 	rm -f "$tmp/ws/started"
 	is 0 'mounts hold what lies outside of folders to write' \

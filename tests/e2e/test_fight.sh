@@ -81,7 +81,7 @@ core()
 
 # Enforce answers and carries out more of the calls, so the same again with a policy that allows all; protected hooks
 # would put GIT_TEMPLATE_DIR into the environment.
-printf 'version: 1\nmode: enforce\nrunner: exec\nprotections: {git-hooks: off}\nfilesystem: {default: allow, deny: ["/no/such/denied"]}\nnetwork: {default: allow}\n' >"$tmp/allow.yaml"
+printf 'version: 1\nmode: enforce\nbase: open\nrunner: exec\nprotections: {git-hooks: off}\nfilesystem: {default: allow, deny: ["/no/such/denied"]}\nnetwork: {default: allow}\n' >"$tmp/allow.yaml"
 
 for engine in $(engines); do
 	options=(--policy "$tmp/allow.yaml")

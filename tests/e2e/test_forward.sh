@@ -122,6 +122,6 @@ wait_for 5 test -e "$tmp/busy"
 printf 'version: 1\nmode: enforce\nnetwork: {forward: ["18000:13000"]}\n' >"$tmp/policy.yaml"
 is "agentwatch: network.forward: \"18000:13000\": listening on 127.0.0.1:18000: Address already in use; nothing was started, so free it or choose another port (0 takes any)" \
 	'a port that is not free is told before anything starts' \
-	"$("$AGENTWATCH" run --runner exec --policy "$tmp/policy.yaml" -- touch "$tmp/started" 2>&1)"
+	"$("$AGENTWATCH" run --quiet --runner exec --policy "$tmp/policy.yaml" -- touch "$tmp/started" 2>&1)"
 ok '... and nothing did' test ! -e "$tmp/started"
 done_testing

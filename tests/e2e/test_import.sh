@@ -7,7 +7,8 @@
 . "$(dirname "$0")/../tap.sh"
 need_agentwatch
 golden=$root/tests/golden/import
-mkdir "$tmp/home" "$tmp/repo"
+export TMPDIR=$tmp/scratch # or all of these could be written
+mkdir "$TMPDIR" "$tmp/home" "$tmp/repo"
 cp "$golden"/* "$tmp/repo"
 cd "$tmp/repo" || exit 1
 export HOME=$tmp/home

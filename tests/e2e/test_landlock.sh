@@ -15,7 +15,8 @@ interface=$("$AGENTWATCH" run --quiet --runner landlock --mode enforce --log - -
 [ -n "$interface" ] ||
 	skip_all "$("$AGENTWATCH" run --quiet --runner landlock --mode enforce --log none -- true 2>&1 | head -n 1)"
 
-mkdir -p "$tmp/ws/a" "$tmp/ws/b" "$tmp/ro/secret/public" "$tmp/ro/open"
+export TMPDIR=$tmp/scratch # or all of these could be written
+mkdir -p "$TMPDIR" "$tmp/ws/a" "$tmp/ws/b" "$tmp/ro/secret/public" "$tmp/ro/open"
 for file in ws/a/f ws/file ws/token ro/file ro/key ro/secret/key ro/secret/public/file ro/open/file; do
 	echo "$file" >"$tmp/$file"
 done
@@ -145,6 +146,6 @@ for level in 1 2 3; do
 	mkdir -p "$tmp/deep$level"
 	deep="env XDG_STATE_HOME='$tmp/deep$level' XDG_RUNTIME_DIR='$tmp/deep$level' \"$AGENTWATCH\" run --quiet --engine preload --log none --runner landlock --mode enforce --policy '$tmp/deep.yaml' -- sh -c '$(printf %s "$deep" | sed "s/'/'\\\\''/g")'"
 done
-printf 'version: 1\nfilesystem: {default: allow}\n' >"$tmp/deep.yaml"
+printf 'version: 1\nbase: open\n' >"$tmp/deep.yaml"
 is 0 'one wall stands inside another' "$(sh -c "$deep" >/dev/null 2>&1; echo $?)"
 done_testing

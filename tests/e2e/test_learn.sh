@@ -57,7 +57,7 @@ like 'no such file|No such file' 'a log that is not there is an error' "$(from_l
 # What it gives and takes.
 got=$(from_log --quiet --diff "$tmp/make.jsonl")
 like '\+ exec.allow: "/usr/bin/make"' '--diff shows what is new' "$got"
-like '- filesystem.write: "\$TMPDIR"' 'and what is taken away' "$got"
+like '- filesystem.write: "\$WORKSPACE"' 'and what is taken away' "$got"
 
 # A workspace's policy says nothing that it may not.
 from_log --quiet --for workspace --output "$tmp/w/.agentwatch.yaml" "$tmp/node.jsonl"
@@ -97,7 +97,7 @@ for runner in $walls; do
 		<"$tmp/input" >"$tmp/out" 2>"$tmp/err"
 	is 3 "$runner: the command works with what was learnt" $?
 	same "$tmp/input" copy.txt "$runner: and does the same"
-	is '' "$runner: nothing was refused" "$("$AGENTWATCH" log --denied "$log" | head -n 3)$(grep -v '^$' "$tmp/err" | head -n 3)"
+	is '' "$runner: nothing was refused" "$("$AGENTWATCH" log --denied "$log" | head -n 3)$(grep -v '^$\|without a sandbox' "$tmp/err" | head -n 3)"
 	got=$("$AGENTWATCH" run --quiet --log none --runner "$runner" --policy "$tmp/job.yaml" -- \
 		sh -c 'echo x >other.txt; cat ~/.ssh/id_ed25519; id' 2>&1)
 	ok "$runner: another file cannot be written" test ! -e other.txt

@@ -121,7 +121,7 @@ printf 'nameserver 192.0.2.53\n' >"$lab/resolv.conf"
 policy "$rules" '' "profiles: {tight: {when: {exec: names-libc}, network: {default: deny, allow: [\"allowed.test:80\"]}}}"
 compile names-libc gcc -O1 tests/e2e/names.c
 is 'reached,no-name' 'a profile has names of its own' "$(run -- "$compiled" allowed.test one.wild.example 2>&1 | paste -sd,)"
-printf 'version: 1\nmode: enforce\nnetwork: {deny: [denied.test, "other.test:80"]}\n' >"$tmp/policy.yaml"
+printf 'version: 1\nmode: enforce\nbase: open\nnetwork: {deny: [denied.test, "other.test:80"]}\n' >"$tmp/policy.yaml"
 is 'no-name,192.0.2.10 2001:db8::10,reached,refused,reached' 'where all else is allowed, a name that is not is not found, nor reached at its port' \
 	"$(names ask=A=denied.test find=allowed.test at=192.0.2.10=80 reach=other.test=80 reach=other.test=8080)"
 policy '"192.0.2.10:80"'

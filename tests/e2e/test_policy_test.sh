@@ -43,7 +43,7 @@ is 1..13 'the plan comes last' "$(line 14)"
 like "80 in enforce: deny" 'a mode is named' "$(line 13)"
 is '' 'and nothing is said besides' "$err"
 
-sed 's/expect: hide/expect: deny/; s/"!\*\*\/.env.example"/"!**\/env.example"/; /network/d' "$tmp/good.yaml" >"$tmp/bad.yaml"
+sed 's/expect: hide/expect: deny/; s/"!\*\*\/.env.example"/"!**\/env.example"/; /network/d; $abase: open' "$tmp/good.yaml" >"$tmp/bad.yaml"
 aw "$tmp/bad.yaml"
 is 1 'one that is not' "$rc"
 is "not ok 2 - $tmp/bad.yaml:11: the example of a .env ? is no secret

@@ -96,9 +96,17 @@ is x "the agent's own folder can be changed" "$(cat "$HOME/.codex/state")"
 is '' 'quiet does not name it' "$(run "$tmp/bin/codex" -c true)"
 like 'ermission denied' "the agent's settings cannot" "$(run "$tmp/bin/codex" -c 'echo x >~/.codex/config.toml')"
 refused_by agent-config 'which the log says'
-printf 'version: 1\nfilesystem: {default: read-only}\n' >"$tmp/own.yaml"
-is '' 'a policy with rules has none picked for it' \
-	"$("$AGENTWATCH" run --mode enforce --runner exec --policy "$tmp/own.yaml" --log "$log" -- "$tmp/bin/codex" -c true 2>&1 | grep preset)"
+# picked POLICY [OPTION...]: what is said of presets beside a file with this in it.
+picked()
+{
+	printf 'version: 1\n%s\n' "$1" >"$tmp/own.yaml"
+	"$AGENTWATCH" run --mode enforce --runner exec --policy "$tmp/own.yaml" --log "$log" "${@:2}" -- "$tmp/bin/codex" -c true 2>&1 | grep preset
+}
+is "agentwatch: preset codex (from the command's name)" 'a policy with rules adds to the preset' "$(picked 'filesystem: {deny: [/nowhere]}')"
+is 'agentwatch: preset codex (from --agent)' 'it is said who chose it' "$(picked 'filesystem: {}' --agent codex)"
+is '' 'one that names it has none picked' "$(picked 'preset: [codex]')"
+is '' 'an empty list of presets means none' "$(picked 'preset: []')"
+is '' 'an open base needs none' "$(picked 'base: open' | grep -v 'base: open')"
 
 mkdir -p "$XDG_CONFIG_HOME/agentwatch/agents"
 printf 'version: 1\npreset: [codex]\nfilesystem: {write: ["%s"]}\n' "$tmp/elsewhere" >"$XDG_CONFIG_HOME/agentwatch/agents/codex.yaml"

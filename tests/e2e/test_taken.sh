@@ -7,7 +7,8 @@
 need_agentwatch
 build_probe glibc || { fail 'the probe compiles' "$(cat "$tmp/compile.log")"; done_testing; }
 
-mkdir -p "$tmp/work" "$tmp/readable/there" "$tmp/denied/there" "$tmp/hidden/there"
+export TMPDIR=$tmp/scratch # or all of these could be written
+mkdir -p "$TMPDIR" "$tmp/work" "$tmp/readable/there" "$tmp/denied/there" "$tmp/hidden/there"
 cd "$tmp/work" || exit 1
 cat >"$tmp/policy.yaml" <<-END
 	version: 1

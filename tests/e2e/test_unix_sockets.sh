@@ -209,6 +209,8 @@ if have ssh-agent && have ssh-add; then
 	policy bwrap on "${quoted[0]}"
 	list >/dev/null 2>&1
 	[ $? = 125 ] && policy exec on "${quoted[0]}"
+	like 'authentication agent' 'ssh-add is not told of an agent that nobody lets through' "$(list)"
+	echo 'environment: {unset: ["!SSH_AUTH_SOCK"]}' >>"$tmp/policy.yaml"
 	is 'The agent has no identities.' 'ssh-add speaks to the agent that a rule names' "$(list)"
 	sed -i 's/allow: .*\]/allow: []/' "$tmp/policy.yaml"
 	like 'Permission denied' 'and to none without a rule' "$(list)"

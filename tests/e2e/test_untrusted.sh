@@ -32,7 +32,7 @@ contents=(
 	'{version: 1}'
 	$'version: 1\nrunner: exec\nengine: preload\nverdicts: ask\non_missing_runner: exec\nrequire: kernel'
 	$'version: 1\nmerge: replace\npreset: []\nprotections: off\nfilesystem: {default: allow, write: [/]}\nnetwork: {default: allow, allow: ["*"]}'
-	$'version: 1\nmode: audit\nenvironment: {inherit: all, unset: ["!*"]}'
+	$'version: 1\nmode: audit\nbase: open\nenvironment: {inherit: all, unset: ["!*"]}'
 	$'version: 1\nrestricted_runner: {type: exec, merge_strategy: replace, restrictions: {allow_networking: true}}'
 	$'version: 1\nrestricted_runners: {exec: {merge_strategy: replace, restrictions: {allow_networking: true}}}'
 	$'version: 1\nagents: {claude: {runner: exec}}\nintersect: {system: {filesystem: {default: allow}}}'

@@ -24,6 +24,7 @@ environment: {{unset: ["SECRET_*"]}}
 FILES = {
     "nothing": "",
     "mode": "mode: audit\n",
+    "base": "base: open\n",
     "runner": "runner: exec\n",
     "engine": "engine: preload\n",
     "verdicts": "verdicts: local\n",

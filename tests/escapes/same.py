@@ -13,6 +13,7 @@ import tempfile
 
 POLICY = """version: 1
 mode: enforce
+base: open
 filesystem:
   default: allow
   deny: ["{root}/elsewhere", "**/*.never"]

@@ -22,6 +22,7 @@ FOLDERS = ["secret", "open", "hidden", "frozen", "free", "deny-bin", "bin", "dee
            ".git/hooks", ".vscode", ".claude"]
 POLICY = """version: 1
 mode: enforce
+base: open
 filesystem:
   default: read-only
   write: ["{w}", "{tools}"]

@@ -10,10 +10,10 @@ __attribute__((unused)) static const char *any_runner = "landlock";
 __attribute__((unused)) static unsigned asked;
 
 __attribute__((unused)) static const char *default_runner(
-	enum aw_mode mode, bool wanted)
+	enum aw_mode mode, enum aw_base_kind base)
 {
 	asked++;
-	return mode == AW_ENFORCE && wanted ? any_runner : "exec";
+	return mode == AW_ENFORCE && base != AW_BASE_OPEN ? any_runner : "exec";
 }
 
 /* As agent, behind runner (either may be NULL); the warnings that there were. */

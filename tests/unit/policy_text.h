@@ -63,16 +63,22 @@ __attribute__((unused)) static int load_layers(const struct text_layer *layers,
 		layers, count, mode, &some_variables, policy, diagnostics);
 }
 
-/* One trusted layer that must be right; the image is malloc'd. */
+/*
+ * One trusted layer that must be right; with nothing below it, unless it names a base:
+ * what the text means by itself.  The image is malloc'd.
+ */
 __attribute__((unused)) static struct aw_image *image_of(const char *text)
 {
 	const struct text_layer layer = {"policy", AW_TRUSTED, text};
 	struct aw_diagnostics diagnostics;
 	struct aw_policy policy;
 	struct aw_error err;
+	struct aw_policy_variables variables = some_variables;
 	struct aw_image *image;
 
-	if (load_layers(&layer, 1, AW_AUDIT, &policy, &diagnostics) < 0) {
+	variables.base = strstr(text, "base:") ? NULL : "open";
+	if (load_layers_with(&layer, 1, AW_AUDIT, &variables, &policy, &diagnostics) <
+		0) {
 		aw_diagnostics_print(&diagnostics, stderr);
 		abort();
 	}

@@ -146,7 +146,8 @@ static void say_trusted_keys(struct text *t, bool untrusted)
 {
 	static const char *const keys[] = {"runner: exec", "runner: bwrap",
 		"engine: preload", "verdicts: ask", "on_missing_runner: exec",
-		"preset: [names]", NULL};
+		"preset: [names]", "base: open", "base: read-only", "base: workspace",
+		NULL};
 	static const char *const protections[] = {"off", "{git-hooks: off}",
 		"{private-keys: off, agentwatch: off}", NULL};
 

@@ -33,10 +33,13 @@ static void answer(
 
 static void nothing_said_is_allowed(void)
 {
-	ANSWER("no section", "mode: audit", {AW_READ, "/x", AW_ALLOW},
+	ANSWER("no section", "base: workspace", {AW_READ, "/x", AW_ALLOW},
 		{AW_WRITE, "/x", AW_DENY}, {AW_WRITE, "/repo/x", AW_ALLOW},
 		{AW_METADATA, "/x", AW_ALLOW}, {AW_EXEC, "/bin/sh", AW_ALLOW});
-	ANSWER("an empty section", "filesystem: {}", {AW_READ, "/x", AW_ALLOW},
+	ANSWER("a section with rules", "base: workspace\nfilesystem: {deny: [/y]}",
+		{AW_READ, "/x", AW_ALLOW}, {AW_WRITE, "/x", AW_DENY},
+		{AW_WRITE, "/repo/x", AW_ALLOW});
+	ANSWER("an open base", "base: open\nfilesystem: {}", {AW_READ, "/x", AW_ALLOW},
 		{AW_WRITE, "/x", AW_ALLOW}, {AW_DELETE, "/", AW_ALLOW},
 		{AW_METADATA, "/x", AW_ALLOW}, {AW_EXEC, "/bin/sh", AW_ALLOW});
 }

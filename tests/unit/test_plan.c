@@ -75,9 +75,9 @@ static int plan_for(const char *policy, struct aw_plan_wish *wish, struct made *
 	struct aw_error *err)
 {
 	AW_FREE char *text = with_root(policy);
-	/* the protections have tests of their own, and rules by pattern */
+	/* the base and the protections have tests of their own, and rules by pattern */
 	struct text_layer layers[] = {{"policy", AW_TRUSTED, text},
-		{"policy", AW_TRUSTED, "protections: off"}};
+		{"policy", AW_TRUSTED, "base: open\nprotections: off"}};
 	struct aw_diagnostics found;
 
 	if (load_layers(layers, 2, AW_ENFORCE, &m->policy, &found) < 0) {

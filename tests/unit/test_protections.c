@@ -198,7 +198,7 @@ static void every_row_refuses_what_it_says(void)
 	struct aw_policy p;
 	size_t i;
 
-	load_text("filesystem: {}\nnetwork: {}", AW_ENFORCE, &p);
+	load_text("base: open", AW_ENFORCE, &p);
 	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		bool read = strcmp(rows[i].list, "DENY") == 0;
 		char path[200], shown[200];
@@ -230,7 +230,7 @@ static void each_can_be_switched_off(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		snprintf(text, sizeof(text), "filesystem: {}\nprotections: {%s: off}",
+		snprintf(text, sizeof(text), "base: open\nprotections: {%s: off}",
 			files[i].name);
 		load_text(text, AW_ENFORCE, &p);
 		ok(judge(&p, files[i].action, files[i].path).verdict == AW_ALLOW,
@@ -242,7 +242,7 @@ static void each_can_be_switched_off(void)
 			"and the others stay");
 		aw_policy_release(&p);
 	}
-	load_text("filesystem: {}\nnetwork: {}\nprotections: off", AW_ENFORCE, &p);
+	load_text("base: open\nprotections: off", AW_ENFORCE, &p);
 	ok(judge(&p, AW_READ, "/home/ann/.ssh/x").verdict == AW_ALLOW &&
 			judge_address(&p, AW_CONNECT, "169.254.169.254", 80, NULL)
 					.verdict == AW_ALLOW,

@@ -191,7 +191,9 @@ static void compare_choices(const struct loaded *base, const struct loaded *stri
 		       (i >= a->environment.set_count ||
 			       strcmp(a->environment.set[i].value,
 				       b->environment.set[i].value) != 0);
-	if (!same_text(a->runner, b->runner) || !same_text(a->engine, b->engine) ||
+	if (a->base_kind != b->base_kind || a->base_replaced != b->base_replaced ||
+		!same_text(a->picked, b->picked) || !same_text(a->runner, b->runner) ||
+		!same_text(a->engine, b->engine) ||
 		!same_text(a->verdicts, b->verdicts) ||
 		!same_text(a->on_missing_runner, b->on_missing_runner) ||
 		a->unprotected != b->unprotected ||
@@ -290,7 +292,7 @@ static void what_an_untrusted_file_denies_is_denied(void)
 		memset(own.texts, 0, sizeof(own.texts));
 		say_rules(&own.texts[SYSTEM]);
 		strict.texts[UNTRUSTED] = own.texts[SYSTEM];
-		say(&own.texts[SYSTEM], "protections: off\n");
+		say(&own.texts[SYSTEM], "base: open\nprotections: off\n");
 		load_some(&own, 1u << SYSTEM);
 		load_some(&strict, 1u << TRUSTED | 1u << UNTRUSTED);
 		compare_verdicts(&own, &strict);
@@ -310,6 +312,8 @@ static void nothing_loosens_the_system(void)
 		/* the system says nothing of protections, so others may */
 		say(&base.texts[SYSTEM], "protections: off\n");
 		memcpy(strict.texts, base.texts, sizeof(base.texts));
+		/* what others may open, too, is not the system's */
+		say(&base.texts[SYSTEM], "base: open\n");
 		load_some(&base, 1u << SYSTEM);
 		load_some(&strict, 1u << SYSTEM | 1u << TRUSTED);
 		compare(&base, &strict);

@@ -278,14 +278,28 @@ static void doubles_are_seen(void)
 	}
 }
 
-static void rules_of_its_own_replace_what_is_built_in(void)
+static void the_base_is_opened_aloud(void)
 {
+	static const char *const opening[] = {"base: open", "merge: replace"};
 	char *text = loosened("", "exec: {deny: [sudo]}");
 
-	ok(strstr(text, "filesystem: what no list has may be changed") &&
-			strstr(text, "network: what no list has may be reached") &&
-			strstr(text, "environment: no longer unset: *_TOKEN, "),
-		"a file with any rules replaces the built-in ones");
+	ok(strcmp(text, "") == 0, "a file with rules of its own takes none away");
+	free(text);
+	for (size_t i = 0; i < 2; i++) {
+		text = loosened("", opening[i]);
+		ok(strstr(text, opening[i]) &&
+				strstr(text, "filesystem: what no list has may be "
+					     "changed") &&
+				strstr(text,
+					"network: what no list has may be reached") &&
+				strstr(text, "environment: no longer unset: *_TOKEN, "),
+			"what %s takes away is told", opening[i]);
+		free(text);
+	}
+	text = loosened("base: read-only", "base: workspace");
+	ok(strstr(text, "base: workspace, not read-only") &&
+			strstr(text, "filesystem.write: \"$WORKSPACE\""),
+		"and so is a workspace that may be changed");
 	free(text);
 }
 
@@ -321,7 +335,7 @@ int main(void)
 	the_bytes_that_were_judged_count();
 	loosening_is_seen();
 	doubles_are_seen();
-	rules_of_its_own_replace_what_is_built_in();
+	the_base_is_opened_aloud();
 	usual_records_are_protected();
 	snprintf(command, sizeof(command), "rm -r %s", scratch);
 	ok(system(command) == 0, "the scratch folder can be removed");

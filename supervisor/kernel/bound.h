@@ -3,8 +3,11 @@
  * bound.h - Unix sockets that the session has made itself.
  *
  * A program may talk to its own servers even where the policy names no socket.  A
- * socket file is known by its inode, an abstract one by its name.  Any thread may ask.
- * The oldest are forgotten when there are very many; then the policy alone decides.
+ * server is known by its own socket, of which the kernel tells the inode that it was
+ * bound to (sock_diag(7)), and it is asked again at each connect: what stands at the
+ * name by now may be another's, and a number may be used once more when its owner is
+ * gone.  Where the kernel does not tell, the policy alone decides.  Any thread may ask.
+ * The oldest are forgotten when there are very many.
  */
 #ifndef AW_SUPERVISOR_KERNEL_BOUND_H
 #define AW_SUPERVISOR_KERNEL_BOUND_H
@@ -13,9 +16,15 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-void aw_bound_add_file(const struct stat *st);
-void aw_bound_add_name(const char *name, size_t len);
-bool aw_bound_has_file(const struct stat *st);
-bool aw_bound_has_name(const char *name, size_t len);
+#include "supervisor/watch.h"
+
+/* This socket was bound for the session: to a file in a folder, or an abstract name. */
+void aw_bound_add_file(const struct aw_watch *watch, int socket, int folder);
+void aw_bound_add_name(
+	const struct aw_watch *watch, int socket, const char *name, size_t len);
+
+/* Is this file, or this abstract name, that of a socket of the session's? */
+bool aw_bound_has_file(const struct aw_watch *watch, const struct stat *st);
+bool aw_bound_has_name(const struct aw_watch *watch, const char *name, size_t len);
 
 #endif

@@ -8,18 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
-
-#ifndef SYS_fchmodat2
-#define SYS_fchmodat2 452
-#endif
+#include "supervisor/kernel/place_act.h"
 
 enum {
 	I386_UTIMENSAT = 320,
@@ -182,66 +177,19 @@ static unsigned id_of(const struct aw_notified *call, uint64_t value)
 }
 
 /* The flags of an inode are changed through a descriptor, one for reading will do. */
-static long set_inode(
-	const struct aw_notified *call, const struct change *c, const char *path)
+static long set_inode(const struct aw_notified *call, const struct change *c,
+	const struct aw_place *place)
 {
-	AW_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	AW_CLOSE int fd = aw_place_open(
+		place->object, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 
 	return fd < 0 ? -1 : ioctl(fd, call->args[1], &c->inode);
-}
-
-/*
- * Through a descriptor, too: where somebody has a lease on the file, truncate(2) would
- * let us wait, and so says EWOULDBLOCK.
- */
-static long cut(const char *path, mode_t mode, off_t size)
-{
-	AW_CLOSE int fd = -1;
-
-	if (!S_ISREG(mode)) {
-		errno = S_ISDIR(mode) ? EISDIR : EINVAL;
-		return -1;
-	}
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -1 : ftruncate(fd, size);
-}
-
-/*
- * The link of ours that leads to the object: what follows it comes to the very object,
- * also to one that is a symbolic link itself.
- */
-struct way {
-	char text[32];
-};
-
-static struct way way_to(int object)
-{
-	struct way way;
-
-	snprintf(way.text, sizeof(way.text), "/proc/self/fd/%d", object);
-	return way;
-}
-
-static long change_times(const struct change *c, const char *path)
-{
-	return syscall(
-		SYS_utimensat, AT_FDCWD, path, c->times_given ? c->times : NULL, 0);
-}
-
-static long change_mode(const char *path, mode_t type, uint64_t mode)
-{
-	if (S_ISLNK(type)) { /* links have none */
-		errno = EOPNOTSUPP;
-		return -1;
-	}
-	return chmod(path, (mode_t)mode & 07777);
 }
 
 /* Make the change at an object that is pinned. */
 static long change_object(const struct aw_notified *call, const struct change *c,
 	const struct aw_place *place)
 {
-	const struct way way = way_to(place->object);
 	int first =
 		call->row->path < 0 || call->row->path == 0 ? 1 : call->row->path + 1;
 
@@ -250,29 +198,30 @@ static long change_object(const struct aw_notified *call, const struct change *c
 	case AW_SYS_fchmod:
 	case AW_SYS_fchmodat:
 	case AW_SYS_fchmodat2:
-		return change_mode(way.text, place->st.st_mode, call->args[first]);
+		return aw_place_change_mode(place, (mode_t)call->args[first] & 07777);
 	case AW_SYS_chown:
 	case AW_SYS_lchown:
 	case AW_SYS_fchown:
 	case AW_SYS_fchownat:
-		return chown(way.text, id_of(call, call->args[first]),
+		return aw_place_change_owner(place, id_of(call, call->args[first]),
 			id_of(call, call->args[first + 1]));
 	case AW_SYS_utime:
 	case AW_SYS_utimes:
 	case AW_SYS_futimesat:
 	case AW_SYS_utimensat:
-		return change_times(c, way.text);
+		return aw_place_change_times(place, c->times_given ? c->times : NULL);
 	case AW_SYS_ioctl:
-		return set_inode(call, c, way.text);
+		return set_inode(call, c, place);
 	case AW_SYS_truncate:
-		return cut(way.text, place->st.st_mode, (off_t)call->args[1]);
+		return aw_place_cut(place, (off_t)call->args[1]);
 	case AW_SYS_setxattr:
 	case AW_SYS_lsetxattr:
 	case AW_SYS_fsetxattr:
 	case AW_SYS_setxattrat:
-		return setxattr(way.text, c->name, c->value, c->size, c->how);
+		return aw_place_set_attribute(
+			place, c->name, c->value, c->size, c->how);
 	default:
-		return removexattr(way.text, c->name);
+		return aw_place_remove_attribute(place, c->name);
 	}
 }
 
@@ -360,7 +309,7 @@ static bool may_cut(struct aw_notified *call, const struct aw_place *place)
 
 static long cut_waiting(struct aw_waiting *waiting)
 {
-	return truncate(way_to(waiting->fd).text, (off_t)waiting->mode);
+	return aw_place_cut_waiting(waiting->fd, (off_t)waiting->mode);
 }
 
 /* It is allowed: do it, or let a thread wait that can. */

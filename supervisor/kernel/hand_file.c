@@ -11,6 +11,7 @@
 #include "supervisor/kernel/guard.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/kernel/place_act.h"
 
 static int dir_of(const struct aw_notified *call, int8_t column)
 {
@@ -94,21 +95,19 @@ static void in_folder(struct aw_notified *call)
 		switch (call->sys) {
 		case AW_SYS_mkdir:
 		case AW_SYS_mkdirat:
-			done(call, mkdirat(place.parent, place.last, mode));
+			done(call, aw_place_make_folder(&place, mode));
 			break;
 		case AW_SYS_mknod:
-		case AW_SYS_mknodat: /* the number as the kernel has it, not libc's */
-			done(call, syscall(SYS_mknodat, place.parent, place.last, mode,
-					   device));
+		case AW_SYS_mknodat:
+			done(call, aw_place_make_node(&place, mode, device));
 			break;
 		case AW_SYS_rmdir:
-			done(call, unlinkat(place.parent, place.last, AT_REMOVEDIR));
+			done(call, aw_place_remove(&place, AT_REMOVEDIR));
 			break;
 		default:
-			done(call, unlinkat(place.parent, place.last,
-					   call->sys == AW_SYS_unlinkat
-						   ? (int)call->args[2]
-						   : 0));
+			done(call, aw_place_remove(&place, call->sys == AW_SYS_unlinkat
+								   ? (int)call->args[2]
+								   : 0));
 		}
 	}
 	aw_git_leave(call);
@@ -148,6 +147,38 @@ static bool leads_on(const struct aw_place *place)
 	       (S_ISDIR(place->st.st_mode) || S_ISLNK(place->st.st_mode));
 }
 
+/* Does a rule guard something below one of the names that it does not below the other?
+ */
+static bool is_guarded(const struct aw_notified *call, const struct aw_place *from,
+	const struct aw_place *to)
+{
+	const struct aw_image *image = atomic_load(&call->watch->image);
+	uint32_t profiles = call->target.who.role.profiles;
+	struct aw_decision ignored;
+
+	return aw_image_carries(image, profiles, to->name, to->len, from->name,
+		       from->len, &ignored) ||
+	       aw_image_carries(image, profiles, from->name, from->len, to->name,
+		       to->len, &ignored);
+}
+
+/*
+ * Whether something may have a name depends on what it is where a rule is about what
+ * lies below that name (guard.h), and renameat2(2) takes whatever is there by then.  So
+ * there the very thing that was judged is moved, which is no directory, or it would
+ * have been refused; and nothing is exchanged.
+ */
+static void rename_guarded(struct aw_notified *call, const struct aw_place *from,
+	const struct aw_place *to, unsigned flags)
+{
+	if (flags & ~(unsigned)RENAME_NOREPLACE)
+		aw_hand_answer(call, -EPERM);
+	else if (from->object >= 0 && strchr(from->last, '/'))
+		aw_hand_answer(call, -ENOTDIR);
+	else
+		done(call, aw_place_move(from, to, flags));
+}
+
 static void rename_it(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to)
 {
@@ -155,11 +186,20 @@ static void rename_it(struct aw_notified *call, const struct aw_place *from,
 
 	if (gets_round(call, from, to, true) ||
 		(flags & RENAME_EXCHANGE && gets_round(call, to, from, true)) ||
-		!aw_git_enter_rename(call, from, to, flags) || !take(call))
+		!aw_git_enter_rename(call, from, to, flags))
 		return;
-	call->moves = from->object >= 0 && S_ISDIR(from->st.st_mode);
+	if (from->object < 0) { /* what comes there now was not looked at */
+		aw_hand_answer(call, aw_place_is_apart(from, to) ? -EXDEV : -ENOENT);
+		return;
+	}
+	if (!take(call))
+		return;
+	call->moves = S_ISDIR(from->st.st_mode);
 	call->leads = leads_on(from) || (flags & RENAME_EXCHANGE && leads_on(to));
-	done(call, renameat2(from->parent, from->last, to->parent, to->last, flags));
+	if (is_guarded(call, from, to))
+		rename_guarded(call, from, to, flags);
+	else
+		done(call, aw_place_rename(from, to, flags));
 }
 
 static void link_it(struct aw_notified *call, const struct aw_place *from,
@@ -173,15 +213,8 @@ static void link_it(struct aw_notified *call, const struct aw_place *from,
 	if (gets_round(call, from, to, false) || !aw_git_enter(call, from, false) ||
 		!aw_git_enter(call, to, false) || !take(call))
 		return;
-	/* the very file that was judged; the name of a descriptor is a link to follow
-	 */
 	call->leads = leads_on(from);
-	if (S_ISLNK(from->st.st_mode))
-		done(call, linkat(from->parent, from->last, to->parent, to->last, 0));
-	else
-		done(call,
-			linkat(aw_place_own_folder(), aw_place_link(from->object).text,
-				to->parent, to->last, AT_SYMLINK_FOLLOW));
+	done(call, aw_place_link_to(from, to));
 }
 
 /* The source of a link: by path, or with AT_EMPTY_PATH a descriptor. */
@@ -263,7 +296,7 @@ static void symlink_it(struct aw_notified *call)
 	if (!aw_hand_is_taken(call, &place) && aw_hand_may(call, &place, NULL) &&
 		!links_round(call, &place) && aw_git_enter(call, &place, false) &&
 		take(call))
-		done(call, symlinkat(call->raw2, place.parent, place.last));
+		done(call, aw_place_make_link(&place, call->raw2));
 	aw_git_leave(call);
 	aw_place_release(&place);
 }

@@ -24,6 +24,7 @@
 #include "supervisor/kernel/option.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/kernel/place_act.h"
 #include "supervisor/kernel/route.h"
 #include "supervisor/net/inner.h"
 #include "supervisor/net/unix_listens.h"
@@ -195,14 +196,14 @@ static bool is_answered_without_rules(
 }
 
 /* The session's own servers may be spoken to even where no rule names them. */
-static bool is_own_server(
+static bool is_own_server(const struct aw_watch *watch,
 	const struct aw_hand_address *address, const struct aw_address *to)
 {
 	if (to->family != AF_UNIX)
 		return false;
 	if (address->place.object >= 0)
-		return aw_bound_has_file(&address->place.st);
-	return to->path_len && aw_bound_has_name(to->path, to->path_len);
+		return aw_bound_has_file(watch, &address->place.st);
+	return to->path_len && aw_bound_has_name(watch, to->path, to->path_len);
 }
 
 bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *address)
@@ -233,7 +234,8 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 	aw_image_decide_address_in(image, profiles, event->action, &to, &decision);
 	address->route = aw_route_of_name(call, &to, &decision);
 	if (decision.verdict != AW_ALLOW && decision.rule == AW_NO_RULE &&
-		is_own_server(address, &to)) { /* unless a profile is against it */
+		is_own_server(call->watch, address,
+			&to)) { /* unless a profile is against it */
 		aw_image_decide_address_in(image, profiles | AW_PROFILES_ALONE,
 			event->action, &to, &decision);
 		address->route = aw_route_of_own_name(call, &to);
@@ -274,48 +276,17 @@ void aw_hand_use(struct aw_hand_address *address)
 			       "/proc/self/fd/%d", address->place.object);
 }
 
-/* Does the target's own text lead from our root to the same folder? */
-static bool text_leads_there(const char *text, const struct aw_place *place)
+/* A name that git minds may come only where it was looked at. */
+static int bind_file(
+	struct aw_notified *call, int fd, const struct aw_hand_address *address)
 {
-	char folder[sizeof(((struct sockaddr_un *)0)->sun_path) + 2];
-	struct stat here, there;
-	const char *cut = strrchr(text, '/');
+	const struct aw_place *place = &address->place;
 
-	snprintf(folder, sizeof(folder), "%.*s", cut ? (int)(cut - text) + 1 : 1,
-		cut ? text : ".");
-	return stat(folder, &here) == 0 && fstat(place->parent, &there) == 0 &&
-	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
-}
-
-/*
- * getsockname(2) tells the text that was bound to, so the target's own is used where it
- * means the same for us, from its own working directory.
- */
-static int bind_file(struct aw_notified *call, int fd, struct aw_hand_address *address)
-{
-	struct aw_place *place = &address->place;
-	char link[64];
-	struct stat st;
-	int result;
-
-	snprintf(link, sizeof(link), "/proc/%d/cwd", call->target.tid);
-	/* a name that git minds may come only where it was looked at */
-	if (chdir(link) < 0 || call->in_git || !text_leads_there(call->raw, place))
-		address->len =
-			offsetof(struct sockaddr_un, sun_path) + 1 +
-			(size_t)snprintf(address->any.un.sun_path,
-				sizeof(address->any.un.sun_path), "/proc/self/fd/%d/%s",
-				place->parent, place->last);
-	result = bind(
-		fd, (const struct sockaddr *)&address->any, (socklen_t)address->len);
-	result = result < 0 ? -errno : 0;
-	if (chdir("/") < 0)
+	if (aw_place_bind(call->watch, &call->target, place, fd,
+		    call->in_git ? NULL : call->raw) < 0)
 		return -errno;
-	if (!result &&
-		fstatat(place->parent, place->last, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		S_ISSOCK(st.st_mode))
-		aw_bound_add_file(&st);
-	return result;
+	aw_bound_add_file(call->watch, fd, place->parent);
+	return 0;
 }
 
 static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *address)
@@ -342,8 +313,8 @@ static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *a
 				 ? -errno
 				 : 0;
 		if (!result && un->sun_family == AF_UNIX && call->event.address.len)
-			aw_bound_add_name(
-				call->event.address.bytes, call->event.address.len);
+			aw_bound_add_name(call->watch, *fd, call->event.address.bytes,
+				call->event.address.len);
 	}
 	aw_persona_drop();
 	aw_hand_answer(call, result);

@@ -15,18 +15,13 @@
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/kernel/place_act.h"
 #include "supervisor/pidfd.h"
 
 enum { RETRIES = 16 };
 
 /* Major numbers (kernel: Documentation/admin-guide/devices.txt). */
 enum { MEMORY_DEVICES = 1, TERMINAL_ALIASES = 5, PTS_FIRST = 136, PTS_LAST = 143 };
-
-/* What openat2 does not refuse; openat ignores the rest. */
-#define OPEN_KNOWN                                                                     \
-	((uint64_t)(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND |     \
-		    O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_DIRECTORY |           \
-		    O_NOFOLLOW | O_NOATIME | O_CLOEXEC))
 
 #define RESOLVE_KNOWN                                                                  \
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS |               \
@@ -131,8 +126,7 @@ static int open_again(int object, const struct wish *wish, int more)
 	uint64_t without = O_CREAT | O_NOFOLLOW | (wish->flags & O_CREAT ? O_EXCL : 0);
 	int flags = (int)(wish->flags & ~without) | O_CLOEXEC | O_NOCTTY | more;
 
-	return openat(aw_place_own_folder(), aw_place_link(object).text, flags,
-		(mode_t)mode_of(wish));
+	return aw_place_open(object, flags, (mode_t)mode_of(wish));
 }
 
 static long open_waiting(struct aw_waiting *waiting)
@@ -232,16 +226,12 @@ static int open_existing(const struct aw_place *place, const struct wish *wish)
  */
 static int open_new(const struct aw_place *place, const struct wish *wish)
 {
-	struct open_how how = {
-		.flags = (wish->flags & OPEN_KNOWN) | O_EXCL | O_CLOEXEC | O_NOCTTY,
-		.mode = mode_of(wish),
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-
 	if (!(wish->flags & O_CREAT)) {
 		errno = ENOENT;
 		return -1;
 	}
-	return (int)syscall(SYS_openat2, place->parent, place->last, &how, sizeof(how));
+	return aw_place_open_new(
+		place, wish->flags | O_CLOEXEC | O_NOCTTY, mode_of(wish));
 }
 
 static bool isatty_device(const struct aw_place *place)
@@ -270,17 +260,6 @@ static int own_terminal(
 			return aw_take_fd(&fd);
 	}
 	return -1;
-}
-
-/* The target had no room for the descriptor: then the file is not made either. */
-static void unmake(const struct aw_place *place, int fd)
-{
-	struct stat made, there;
-
-	if (fstat(fd, &made) == 0 &&
-		fstatat(place->parent, place->last, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-		made.st_dev == there.st_dev && made.st_ino == there.st_ino)
-		unlinkat(place->parent, place->last, 0);
 }
 
 /* Nothing is opened: it is refused, or what was judged says the answer already. */
@@ -353,8 +332,10 @@ static bool attempt(struct aw_notified *call, const struct wish *wish, bool agai
 		err = open_it(call, &place, wish, &fd);
 	/* somebody has a lease */
 	waits |= err == EWOULDBLOCK && !made && !(wish->flags & O_NONBLOCK);
+	/* the target had no room for the descriptor: then the file is not made either
+	 */
 	if (!err && !aw_hand_give(call, &fd, wish->flags) && made)
-		unmake(&place, fd);
+		aw_place_unmake(&place, fd);
 	aw_git_leave(call);
 	aw_cleanup_close(&fd);
 	if (waits)

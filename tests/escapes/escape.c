@@ -27,6 +27,7 @@ static const struct {
 	{"calls", calls_table},
 	{"paths", paths_table},
 	{"races", race_table},
+	{"races", race_bind_table},
 	{"changes", change_table},
 	{"programs", exec_table},
 	{"programs", peek_table},

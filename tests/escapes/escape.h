@@ -70,9 +70,10 @@ struct attempt {
 };
 
 /* One table a theme; each ends with a NULL name. */
-extern const struct attempt calls_table[], paths_table[], race_table[], change_table[],
-	exec_table[], peek_table[], process_table[], spaces_table[], net_table[],
-	options_table[], ways_table[], unix_table[], uring_table[], session_table[];
+extern const struct attempt calls_table[], paths_table[], race_table[],
+	race_bind_table[], change_table[], exec_table[], peek_table[], process_table[],
+	spaces_table[], net_table[], options_table[], ways_table[], unix_table[],
+	uring_table[], session_table[];
 
 extern int tries;	 /* of a race */
 extern const char *self; /* the path of this program */

@@ -33,7 +33,7 @@ exec: {{default: allow, deny: ["{w}/deny-bin"]}}
 network:
   default: deny
   allow: ["127.1.0.0/16", "unix:{w}/sock/*", "unix:{root}/rt/**", "unix:@awesc-{nonce}-open-*"]
-  listen: ["127.1.0.0/16", "239.1.0.0/16", "[ff11::1]:*", "unix:{w}/**"]
+  listen: ["127.1.0.0/16", "239.1.0.0/16", "[ff11::1]:*", "unix:{w}/**", "unix:{root}/run/race_bound.s"]
 """
 
 

@@ -68,8 +68,9 @@ struct aw_watch {
 
 	pthread_mutex_t log_lock;
 	struct aw_log *log;
-	bool log_failed;	 /* said once */
-	_Atomic bool stop_agent; /* enforce: the log cannot be written */
+	_Atomic bool said_sandbox; /* own_sandbox.h: once */
+	bool log_failed;	   /* said once */
+	_Atomic bool stop_agent;   /* enforce: the log cannot be written */
 	_Atomic bool ending;
 	pthread_mutex_t spare_lock;
 	struct aw_spare { /* small rings made ahead, so that a hello need not wait */

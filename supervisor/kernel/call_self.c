@@ -11,6 +11,7 @@
 #include "supervisor/kernel/call_kin.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/machine.h"
+#include "supervisor/kernel/own_sandbox.h"
 #include "supervisor/kernel/request.h"
 
 #define NEW_VIEW                                                                       \
@@ -43,8 +44,10 @@ static bool refuses_view(struct aw_notified *call)
 static void on_view(struct aw_notified *call)
 {
 	call->silent = true;
-	if (refuses_view(call))
+	if (refuses_view(call)) {
+		aw_own_sandbox_refused(call->watch, &call->target.who, false);
 		return;
+	}
 	if (call->row->effect == AW_FX_CLONE && !(call->args[0] & CLONE_NEWNS))
 		return;
 	if (call->sys == AW_SYS_unshare && !(call->args[0] & (CLONE_NEWNS | CLONE_FS)))
@@ -69,12 +72,14 @@ static void on_landlock(struct aw_notified *call)
 	call->silent = true;
 	call->reply = AW_REPLY_FAIL;
 	call->err = EOPNOTSUPP;
-	if (call->sys == AW_SYS_landlock_restrict_self ||
-		(call->sys == AW_SYS_landlock_create_ruleset && call->args[0]))
-		aw_watch_warn(call->watch, &call->target.who, "landlock",
-			"process %d was told that there is no Landlock, since a "
-			"sandbox of its own would not hold what is done on its behalf",
-			call->target.who.pid);
+	if (call->sys != AW_SYS_landlock_restrict_self &&
+		(call->sys != AW_SYS_landlock_create_ruleset || !call->args[0]))
+		return;
+	aw_watch_warn(call->watch, &call->target.who, "landlock",
+		"process %d was told that there is no Landlock, since a "
+		"sandbox of its own would not hold what is done on its behalf",
+		call->target.who.pid);
+	aw_own_sandbox_refused(call->watch, &call->target.who, true);
 }
 
 /* A command of ours asks whether it is watched. */

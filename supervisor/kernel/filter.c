@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "policy/calls.h"
 #include "policy/numbers.h"
@@ -46,6 +47,8 @@ enum treatment {
 	IF_LEADS_ROUND,
 	IF_OTHERS,
 	IF_OWNER,
+	IF_TO_WRITE,
+	IF_TO_WRITE_AT,
 	TREATMENTS
 };
 
@@ -84,6 +87,10 @@ static enum treatment treatment_of(
 		return IF_OWNER;
 	case AW_FX_CLONE3:
 		return NOT_THERE;
+	case AW_FX_META:
+		if (!wish->metadata) /* access(2) in enforce */
+			return row->dir < 0 ? IF_TO_WRITE : IF_TO_WRITE_AT;
+		return wish->gate ? UNLESS_GATED : ALWAYS;
 	case AW_FX_SENDTO:
 		return IF_ADDRESSED;
 	case AW_FX_OPEN:
@@ -100,11 +107,18 @@ static enum treatment treatment_of(
 	case AW_FX_SYMLINK:
 	case AW_FX_SENDMSG:
 	case AW_FX_SENDMMSG:
-	case AW_FX_META:
 		return wish->gate ? UNLESS_GATED : ALWAYS;
 	default:
 		return ALWAYS;
 	}
+}
+
+/* access(2) and its kin; mode is in a register. */
+static bool is_access(const struct aw_syscall *row)
+{
+	return row->nr >= 0 && (row->nr == aw_syscalls[AW_SYS_access].nr ||
+				       row->nr == aw_syscalls[AW_SYS_faccessat].nr ||
+				       row->nr == aw_syscalls[AW_SYS_faccessat2].nr);
 }
 
 static bool watched(const struct aw_syscall *row, const struct aw_filter_wish *wish)
@@ -112,7 +126,7 @@ static bool watched(const struct aw_syscall *row, const struct aw_filter_wish *w
 	if (row->nr < 0)
 		return false;
 	if (row->effect == AW_FX_META)
-		return wish->metadata;
+		return wish->metadata || (wish->holds && is_access(row));
 	if (row->effect == AW_FX_KIN || row->effect == AW_FX_OWNER)
 		return wish->holds && wish->kin;
 	return wish->holds || row->effect < AW_FX_HELD;
@@ -197,6 +211,15 @@ static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	start[IF_OTHERS] = f->count;
 	load(f, ARGUMENT(0));
 	put(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+	answer(f, SECCOMP_RET_ALLOW);
+
+	start[IF_TO_WRITE_AT] = f->count;
+	load(f, ARGUMENT(2));
+	put(f, BPF_JMP | BPF_JA, 1, 0, 0);
+	start[IF_TO_WRITE] = f->count;
+	load(f, ARGUMENT(1));
+	put(f, BPF_JMP | BPF_JSET | BPF_K, W_OK, 0, 1);
 	answer(f, SECCOMP_RET_USER_NOTIF);
 	answer(f, SECCOMP_RET_ALLOW);
 

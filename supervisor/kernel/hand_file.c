@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "policy/region.h"
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/guard.h"
 #include "supervisor/kernel/hand.h"
@@ -303,6 +304,45 @@ static void symlink_it(struct aw_notified *call)
 
 /* chdir and chroot change the target itself: only it can do them. Metadata is looked
  * at, not opened; what is hidden is not there. */
+/* access(2) that asks for write. */
+static bool asks_to_write(const struct aw_notified *call)
+{
+	switch (call->sys) {
+	case AW_SYS_access:
+		return call->args[1] & W_OK;
+	case AW_SYS_faccessat:
+	case AW_SYS_faccessat2:
+		return call->args[2] & W_OK;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The kernel knows modes and mounts, and neither the rules nor what we would do on
+ * behalf.  A program that believes its answer goes where it may not write.  Of a folder
+ * it is asked whether anything may be written below.
+ */
+static void answer_access(struct aw_notified *call, const struct aw_place *place)
+{
+	struct aw_decision decision;
+	struct aw_region below;
+
+	if (place->object < 0 || S_ISSOCK(place->st.st_mode))
+		return;
+	if (S_ISDIR(place->st.st_mode)) {
+		aw_image_region(atomic_load(&call->watch->image), place->name,
+			place->len, &below);
+		decision = below.mildest_write;
+	} else {
+		aw_hand_judge(call, AW_WRITE, place, &decision);
+	}
+	if (decision.verdict <= AW_ASK)
+		return;
+	call->reply = AW_REPLY_FAIL;
+	call->err = EACCES;
+}
+
 static void judge_only(struct aw_notified *call)
 {
 	struct aw_place place;
@@ -326,6 +366,8 @@ static void judge_only(struct aw_notified *call)
 			aw_processes_set_moved_root(
 				call->watch->tree, call->target.who.pid);
 	}
+	if (call->reply == AW_REPLY_CONTINUE && asks_to_write(call))
+		answer_access(call, &place);
 	aw_place_release(&place);
 }
 

@@ -15,7 +15,7 @@ is "agentwatch: $tmp/chromium cannot have a sandbox of its own inside agentwatch
 	'a browser' "$(lines --mode enforce -- "$tmp/chromium" -U true)"
 is "agentwatch: $tmp/codex cannot have a sandbox of its own inside agentwatch's: start codex with --sandbox danger-full-access" \
 	'what an agent starts, twice: one line, which names the agent' \
-	"$(lines --mode enforce --default allow -- "$tmp/codex" -c 'sh -c "unshare -U true; unshare -U true; true"; true')"
+	"$(lines --mode enforce -- "$tmp/codex" -c 'sh -c "unshare -U true; unshare -U true; true"; true')"
 like "^agentwatch: .*unshare cannot have .*: switch off that of the program that wants it$" \
 	'another program' "$(lines --mode enforce -- "$tmp/agent" -c 'unshare -U true; true')"
 is '' 'nothing with --quiet' "$(lines --quiet --mode enforce -- "$tmp/chromium" -U true)"

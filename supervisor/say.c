@@ -16,11 +16,26 @@ enum {
 	SAID_MAX = 2048,
 };
 
-static bool turns_direction(uint32_t c)
+/*
+ * Characters that change the direction of writing, take no room, or look like a blank:
+ * one could be in a name without being seen (Unicode: DerivedCoreProperties.txt,
+ * Default_Ignorable_Code_Point; General_Category Zs).
+ */
+static bool is_unseen(uint32_t c)
 {
-	return c == 0x061c || c == 0x200e || c == 0x200f ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-	       c == 0xfeff;
+	static const struct {
+		uint32_t first, last;
+	} unseen[] = {{0xa0, 0xa0}, {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c},
+		{0x115f, 0x1160}, {0x1680, 0x1680}, {0x17b4, 0x17b5}, {0x180b, 0x180f},
+		{0x2000, 0x200f}, {0x2028, 0x202f}, {0x205f, 0x206f}, {0x2800, 0x2800},
+		{0x3000, 0x3000}, {0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff},
+		{0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
+		{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+
+	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
+		if (c >= unseen[i].first && c <= unseen[i].last)
+			return true;
+	return false;
 }
 
 /* One character at in as it is shown, terminated; returns how many bytes of in it took.
@@ -36,7 +51,7 @@ static size_t show_one(const unsigned char *in, size_t len, char out[SHOWN_MAX +
 	}
 	if (point == '\\') {
 		snprintf(out, SHOWN_MAX + 1, "\\\\");
-	} else if ((point >= 0x80 && point < 0xa0) || turns_direction(point)) {
+	} else if ((point >= 0x80 && point < 0xa0) || is_unseen(point)) {
 		snprintf(out, SHOWN_MAX + 1, "\\u{%x}", point);
 	} else {
 		memcpy(out, in, used);

@@ -15,6 +15,7 @@
 #include "supervisor/view/lines.h"
 #include "supervisor/view/log_filter.h"
 #include "supervisor/view/log_table.h"
+#include "supervisor/view/order.h"
 
 enum { LOOK_AGAIN_MS = 200 };
 
@@ -30,7 +31,8 @@ struct viewing {
 	struct aw_session *session; /* owned; NULL for a file that belongs to none */
 	struct aw_lines lines;
 	struct aw_log_table table;
-	unsigned long damaged;
+	struct aw_order order;
+	unsigned long damaged, shown;
 };
 
 static void damaged(struct viewing *view, unsigned long number, const char *what)
@@ -38,6 +40,11 @@ static void damaged(struct viewing *view, unsigned long number, const char *what
 	fflush(stdout);
 	aw_say("%s:%lu: %s", view->name, number, what);
 	view->damaged++;
+}
+
+static void show_row(void *table, const cJSON *line)
+{
+	aw_log_table_put(table, line);
 }
 
 static void show_line(struct viewing *view, char *text, size_t len)
@@ -50,12 +57,13 @@ static void show_line(struct viewing *view, char *text, size_t len)
 		!aw_event_word(line, "event")) {
 		damaged(view, view->lines.number, "this is not an event");
 	} else if (aw_log_filter_matches(&view->options.filter, line)) {
-		if (!view->options.json) {
-			aw_log_table_put(&view->table, line);
-		} else {
-			fwrite(text, 1, len, stdout);
-			putchar('\n');
+		view->shown++;
+		if (!view->options.json) { /* takes the line over */
+			aw_order_add(&view->order, line, show_row, &view->table);
+			return;
 		}
+		fwrite(text, 1, len, stdout);
+		putchar('\n');
 	}
 	cJSON_Delete(line);
 }
@@ -72,6 +80,7 @@ static int show_available(struct viewing *view, struct aw_error *err)
 		show_line(view, text, len);
 	if (r < 0)
 		return aw_while(err, "%s", view->name);
+	aw_order_flush(&view->order, show_row, &view->table);
 	fflush(stdout);
 	return 0;
 }
@@ -158,8 +167,11 @@ static int view_log(struct viewing *view, const char *argument)
 		aw_lines_open(&view->lines, view->name, &err) < 0)
 		return aw_say_failed(&err);
 	aw_log_table_init(&view->table, view->options.rules);
+	aw_log_filter_expand(
+		&view->options.filter, view->session ? view->session->workspace : NULL);
 	r = show_all(view, &err);
 	aw_lines_release(&view->lines);
+	aw_order_release(&view->order);
 	if (r < 0)
 		return aw_say_failed(&err);
 	if (fflush(stdout) || ferror(stdout)) {
@@ -168,6 +180,8 @@ static int view_log(struct viewing *view, const char *argument)
 		aw_say("writing to stdout: %s", strerror(errno));
 		return AW_EXIT_FAILED;
 	}
+	if (!view->shown && !view->damaged)
+		aw_say("no events match");
 	return view->damaged ? AW_EXIT_FAILED : 0;
 }
 
@@ -210,15 +224,15 @@ static const struct aw_option options[] = {
 	{"follow", 'f', AW_OPT_FLAG, AT(follow), NULL, NULL,
 		"wait for more until the session ends"},
 	{"rules", 'r', AW_OPT_FLAG, AT(rules), NULL, NULL,
-		"show the file and line of the rule that decided"},
+		"show the file and line of the rule that decided, or the reason"},
 	{"pid", 'p', AW_OPT_LIST, AT(filter.pids), "PID", NULL,
 		"only this process; may be repeated, as the filters below"},
 	{"program", 0, AW_OPT_LIST, AT(filter.programs), "NAME", NULL,
 		"only programs with this base name, or whose path matches this pattern"},
 	{"action", 'a', AW_OPT_LIST, AT(filter.actions), "ACTION", NULL,
-		"only read, write, create, delete, rename, exec, connect, bind, send, signal, environment or hook"},
+		"only read, write, create, delete, rename, exec, connect, bind, send or system"},
 	{"path", 0, AW_OPT_LIST, AT(filter.paths), "PATTERN", NULL,
-		"only paths that match, or lie below a folder that does; ** crosses folders"},
+		"only paths that match, or lie below a folder that does; ** crosses folders, and ~, $WORKSPACE, $TMPDIR and ./ mean what they do elsewhere"},
 	{"verdict", 0, AW_OPT_LIST, AT(filter.verdicts), "VERDICT", NULL,
 		"only allow, deny, hide, ask-allow or ask-deny"},
 	{"event", 'e', AW_OPT_LIST, AT(filter.events), "EVENT", NULL,

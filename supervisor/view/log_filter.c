@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "policy/glob.h"
+#include "policy/path.h"
 #include "supervisor/audit/json.h"
 #include "supervisor/audit/names.h"
 #include "supervisor/cleanup.h"
@@ -91,8 +93,63 @@ int aw_log_filter_prepare(struct aw_log_filter *filter, struct aw_error *err)
 	return 0;
 }
 
+/* The absolute path of a "." that a pattern begins with; malloc'd, NULL: not one. */
+static char *from_here(const char *pattern)
+{
+	AW_FREE char *here = getcwd(NULL, 0);
+	char joined[8192];
+
+	if (!here || !aw_path_join(here, strlen(here), pattern, strlen(pattern), joined,
+			     sizeof(joined)))
+		return NULL;
+	return strdup(joined);
+}
+
+static bool begins(const char *pattern, const char *word)
+{
+	size_t len = strlen(word);
+
+	return strncmp(pattern, word, len) == 0 &&
+	       (!pattern[len] || pattern[len] == '/');
+}
+
+static char *expand(const char *pattern, const char *workspace)
+{
+	const char *tmpdir = getenv("TMPDIR");
+	const struct {
+		const char *word, *value;
+	} words[] = {{"~", getenv("HOME")}, {"$HOME", getenv("HOME")},
+		{"$WORKSPACE", workspace}, {"$TMPDIR", tmpdir ? tmpdir : "/tmp"}};
+	char *whole;
+
+	if (begins(pattern, ".") || begins(pattern, ".."))
+		return from_here(pattern);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!begins(pattern, words[i].word) || !words[i].value)
+			continue;
+		return asprintf(&whole, "%s%s", words[i].value,
+			       pattern + strlen(words[i].word)) < 0
+			       ? NULL
+			       : whole;
+	}
+	return NULL;
+}
+
+void aw_log_filter_expand(struct aw_log_filter *filter, const char *workspace)
+{
+	filter->expanded = calloc(filter->paths.count + 1, sizeof(*filter->expanded));
+	for (size_t i = 0; filter->expanded && i < filter->paths.count; i++) {
+		filter->expanded[i] = expand(filter->paths.items[i], workspace);
+		if (filter->expanded[i])
+			filter->paths.items[i] = filter->expanded[i];
+	}
+}
+
 void aw_log_filter_release(struct aw_log_filter *filter)
 {
+	for (size_t i = 0; filter->expanded && i < filter->paths.count; i++)
+		free(filter->expanded[i]);
+	free(filter->expanded);
 	aw_string_list_free(&filter->pids);
 	aw_string_list_free(&filter->programs);
 	aw_string_list_free(&filter->actions);

@@ -18,10 +18,17 @@ struct aw_log_filter {
 	struct aw_string_list mcps, profiles;
 	const char *since, *until; /* as given */
 	int64_t from, to;	   /* set by aw_log_filter_prepare() */
+	char **expanded;	   /* owned: paths by aw_log_filter_expand() */
 };
 
 /* Check the values and read the times. */
 int aw_log_filter_prepare(struct aw_log_filter *filter, struct aw_error *err);
+
+/*
+ * Paths that begin with "~", "$HOME", "$TMPDIR", "$WORKSPACE" (the session's; NULL: not
+ * known), "." or ".." become what they mean here.
+ */
+void aw_log_filter_expand(struct aw_log_filter *filter, const char *workspace);
 
 /* Line is a parsed event. */
 bool aw_log_filter_matches(const struct aw_log_filter *filter, const cJSON *line);

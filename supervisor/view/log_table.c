@@ -16,6 +16,10 @@
 
 enum { PID = 7, PROGRAM = 12, ACTION = 8, VERDICT = 10, RESULT = 8, GAPS = 6 };
 enum { TIME = 12, TIME_SHORT = 8, ROOMY = 100, TARGET_LEAST = 12 };
+enum { RULE_LEAST = 8, RULE_MOST = 40 };
+
+/* What a row shows of one argument, and of all that it is about: bytes. */
+enum { ARGUMENT_MOST = 4096, ABOUT_MOST = 16384 };
 
 void aw_log_table_init(struct aw_log_table *table, bool rules)
 {
@@ -32,11 +36,31 @@ static size_t time_width(const struct aw_log_table *table)
 	return width && width < ROOMY ? TIME_SHORT : TIME;
 }
 
-/* Columns for the path: what is left of a terminal, or as many as it takes. */
-static size_t target_width(const struct aw_log_table *table)
+/* Columns that path and rule share on a terminal. */
+static size_t free_width(const struct aw_log_table *table)
 {
 	size_t others =
 		time_width(table) + PID + PROGRAM + ACTION + VERDICT + RESULT + GAPS;
+
+	return table->screen.width > others ? table->screen.width - others : 0;
+}
+
+/* Columns for the rule, with the blank in front of it. */
+static size_t rule_width(const struct aw_log_table *table)
+{
+	size_t width = free_width(table) / 2;
+
+	if (!table->rules || !table->screen.width)
+		return 0;
+	return 1 + (width < RULE_LEAST	       ? RULE_LEAST
+			   : width > RULE_MOST ? RULE_MOST
+					       : width);
+}
+
+/* Columns for the path: what is left of a terminal, or as many as it takes. */
+static size_t target_width(const struct aw_log_table *table)
+{
+	size_t others = table->screen.width - free_width(table) + rule_width(table);
 
 	if (!table->screen.width)
 		return 0;
@@ -60,7 +84,9 @@ static void put_head(const struct aw_log_table *table)
 	put(table, "ACTION", ACTION, AW_BOLD);
 	put(table, "VERDICT", VERDICT, AW_BOLD);
 	put(table, "PATH OR ADDRESS", target_width(table), AW_BOLD);
-	aw_screen_put(&table->screen, "RESULT", 0, AW_BOLD);
+	aw_screen_put(&table->screen, "RESULT", table->rules ? RESULT + 1 : 0, AW_BOLD);
+	if (table->rules)
+		aw_screen_put(&table->screen, "RULE", 0, AW_BOLD);
 	putchar('\n');
 }
 
@@ -138,13 +164,18 @@ static void put_verdict(const struct aw_log_table *table, const cJSON *line)
  */
 static void tell(FILE *out, const char *before, const char *bytes)
 {
-	AW_FREE char *shown = bytes ? aw_shown(bytes, strlen(bytes)) : NULL;
+	size_t len = bytes ? strnlen(bytes, ARGUMENT_MOST + 1) : 0;
+	AW_FREE char *shown =
+		bytes ? aw_shown(bytes, len > ARGUMENT_MOST ? ARGUMENT_MOST : len)
+		      : NULL;
 
 	if (!shown)
 		return;
 	if (ftell(out) > 0)
 		fputs(before, out);
 	fputs(shown, out);
+	if (len > ARGUMENT_MOST)
+		fputs("…", out);
 }
 
 static void tell_member(
@@ -195,6 +226,10 @@ static void tell_argv(FILE *out, const cJSON *line, bool with_first)
 
 		if (text)
 			aw_text_decode(text, strlen(text));
+		if (ftell(out) > ABOUT_MOST) {
+			fputs(" …", out);
+			break;
+		}
 		if (with_first || !first)
 			tell(out, " ", text);
 		first = false;
@@ -238,6 +273,22 @@ static void tell_connection(FILE *out, const cJSON *line)
 			received->valuedouble, time->valuedouble / 1e9);
 }
 
+/* What a session came to. */
+static void tell_summary(FILE *out, const cJSON *line)
+{
+	static const char *const keys[] = {"calls", "denied", "execs"};
+	static const char *const names[] = {"call", "denied", "program"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const cJSON *n = cJSON_GetObjectItemCaseSensitive(line, keys[i]);
+
+		if (cJSON_IsNumber(n))
+			fprintf(out, "%s%.0f %s%s", ftell(out) ? ", " : "",
+				n->valuedouble, names[i],
+				n->valuedouble == 1 || i == 1 ? "" : "s");
+	}
+}
+
 /* What the event is about, owned by the caller. */
 static char *target_of(const cJSON *line)
 {
@@ -257,18 +308,34 @@ static char *target_of(const cJSON *line)
 	tell_connection(out, line);
 	tell_argv(out, line, ftell(out) == 0);
 	tell_exit(out, line);
+	tell_summary(out, line);
 	tell_member(out, " ", line, "kind");
 	tell_member(out, ": ", line, "text");
 	fclose(out);
 	return text;
 }
 
-/* Cut on a terminal, but not padded: nothing follows, or nothing that lines up. */
-static void put_last(const struct aw_log_table *table, const char *text)
+/* Cut on a terminal, and padded when something follows. */
+static void put_last(const struct aw_log_table *table, const char *text, bool more)
 {
-	bool cut = table->screen.width && aw_screen_columns(text) > RESULT;
+	bool cut = table->screen.width &&
+		   (more || aw_screen_columns(text) > (size_t)RESULT);
 
 	aw_screen_put(&table->screen, text, cut ? RESULT : 0, AW_PLAIN);
+}
+
+/* The last column, on a terminal no wider than what is left. */
+static void put_rule(
+	const struct aw_log_table *table, const char *result, const char *rule)
+{
+	size_t width = rule_width(table);
+
+	if (!result && width)
+		put_last(table, "", true);
+	fputs(width ? " " : "  ", stdout);
+	width = width ? width - 1 : 0;
+	aw_screen_put(&table->screen, rule, aw_screen_columns(rule) > width ? width : 0,
+		AW_PLAIN);
 }
 
 /* Which rule it was; where none was, in words what else. Owned by the caller. */
@@ -325,9 +392,9 @@ void aw_log_table_put(struct aw_log_table *table, const cJSON *line)
 	put_target(table, target ? target : "", shown || table->rules);
 	if (shown) {
 		fputs(table->screen.width ? " " : "  ", stdout);
-		put_last(table, shown);
+		put_last(table, shown, rule != NULL);
 	}
 	if (rule)
-		printf("  %s", rule);
+		put_rule(table, shown, rule);
 	putchar('\n');
 }

@@ -33,7 +33,8 @@ void aw_screen_init(struct aw_screen *screen)
 static size_t character(const char *text, size_t *ret_bytes)
 {
 	uint32_t point = 0;
-	size_t used = aw_utf8_read((const unsigned char *)text, strlen(text), &point);
+	size_t used =
+		aw_utf8_read((const unsigned char *)text, strnlen(text, 4), &point);
 	int columns = used ? wcwidth((wchar_t)point) : 1;
 
 	*ret_bytes = used ? used : 1;

@@ -67,6 +67,42 @@ else
 	skip 'colour and width on a terminal' 'no script(1)'
 fi
 
+# What cannot be seen, or looks like a blank, is shown as what it is.
+printf '{"v":1,"seq":1,"ts":"2026-11-21T10:00:00Z","session":"s","pid":1,"ppid":0,"exe":"/bin/x","event":"exec","call":"execve","action":"exec","path":"/bin/x","argv":["x","a\xe2\x80\x8bb\xc2\xadc\xe3\x85\xa4d\xe2\xa0\x80e\xc2\xa0f"],"verdict":"allow","enforced":true,"strength":"supervisor","source":"kernel"}\n' >"$tmp/unseen.jsonl"
+like 'a\\u\{200b\}b\\u\{ad\}c\\u\{3164\}d\\u\{2800\}e\\u\{a0\}f' 'characters without a shape are escaped' "$("$AGENTWATCH" log "$tmp/unseen.jsonl")"
+
+# Rows come in the order of time, lines as they are stored.
+{ sed -n 3p "$fixture"; sed -n 1,2p "$fixture"; sed -n 5p "$fixture"; sed -n 4p "$fixture"; } >"$tmp/late.jsonl"
+is "$(for n in 1 2 3 4 5; do row $n; done)" 'the table is in the order of time' "$("$AGENTWATCH" log "$tmp/late.jsonl" | tr -s ' ')"
+"$AGENTWATCH" log --json "$tmp/late.jsonl" >"$tmp/late.out"
+same "$tmp/late.jsonl" "$tmp/late.out" 'and --json as it is stored'
+printf '{"v":1,"seq":1,"ts":"2026-11-21T10:00:00Z","session":"s","pid":1,"ppid":0,"exe":"/bin/x","event":"summary","calls":12,"denied":1,"execs":1}\n' >"$tmp/summary.jsonl"
+like 'summary +12 calls, 1 denied, 1 program$' 'a summary tells its counts' "$("$AGENTWATCH" log "$tmp/summary.jsonl")"
+
+# Paths as a policy understands them; what matches nothing is said.
+printf '{"v":1,"seq":1,"ts":"2026-11-21T10:00:00Z","session":"s","pid":1,"ppid":0,"exe":"/bin/x","event":"call","call":"open","action":"read","path":"%s/src/a.c","verdict":"allow","enforced":true}\n' "$tmp" >"$tmp/here.jsonl"
+here() { (cd "$tmp" && HOME=$tmp TMPDIR=$tmp "$AGENTWATCH" log "$tmp/here.jsonl" --json --path "$1" 2>&1 | grep -c '"seq":1,'); }
+# shellcheck disable=SC2088,SC2016
+for pattern in . ./src src '~/src' '$HOME/src' '$TMPDIR' './src/*.c' "../$(basename "$tmp")/src"; do
+	is 1 "--path $pattern is understood" "$(here "$pattern")"
+done
+is 'agentwatch: no events match' 'no match is told' "$("$AGENTWATCH" log "$fixture" --path /none 2>&1)"
+like "did you mean 'rename'|does not know 'hook'" 'an action that never is cannot be asked for' "$("$AGENTWATCH" log "$fixture" --action hook 2>&1)"
+
+# Long arguments are cut, and take no time.
+python3 -c '
+import json, sys
+print(json.dumps({"v": 1, "seq": 1, "ts": "2026-11-21T10:00:00Z", "session": "s", "pid": 1, "ppid": 0, "exe": "/bin/x",
+    "event": "exec", "call": "execve", "action": "exec", "path": "/bin/x", "argv": ["x"] + ["\x01" * 400000] * 4}))' >"$tmp/wide.jsonl" &&
+	ok 'a command line of a megabyte is shown at once' timeout 10 "$AGENTWATCH" log "$tmp/wide.jsonl"
+is yes 'and cut' "$([ "$("$AGENTWATCH" log "$tmp/wide.jsonl" | wc -c)" -lt 100000 ] && echo yes)"
+if have script; then
+	shown=$(on_terminal 120 "NO_COLOR=1 $AGENTWATCH log -r $fixture")
+	like 'RESULT +RULE' 'the rules have a head' "$shown"
+	is 0 'and with them every row fits' "$(sed 's/…/./g' <<<"$shown" | awk 'length($0) > 120' | wc -l)"
+	ok 'a long word on a terminal takes no time' timeout 10 script -qec "stty cols 80; $AGENTWATCH log $tmp/wide.jsonl" /dev/null
+fi
+
 { sed -n 1,2p "$fixture"; echo '{"v":1,"seq":3,'; echo '[]'; sed -n 5p "$fixture"; printf '{"v":1'; } >"$tmp/damaged.jsonl"
 "$AGENTWATCH" log --json "$tmp/damaged.jsonl" >"$tmp/out" 2>"$tmp/err"
 is 1 'damaged lines make the exit status 1' $?

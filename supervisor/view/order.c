@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* order.c - events in the order of time. */
+#include "supervisor/view/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/view/log_filter.h"
+#include "supervisor/view/when.h"
+
+static void show_first(
+	struct aw_order *order, void (*show)(void *ctx, const cJSON *line), void *ctx)
+{
+	cJSON *line = order->held[order->first].line;
+
+	order->first++;
+	order->count--;
+	show(ctx, line);
+	cJSON_Delete(line);
+}
+
+static struct aw_order_one *last(const struct aw_order *order)
+{
+	return order->count ? &order->held[order->first + order->count - 1] : NULL;
+}
+
+void aw_order_add(struct aw_order *order, cJSON *line,
+	void (*show)(void *ctx, const cJSON *line), void *ctx)
+{
+	const char *ts = aw_event_word(line, "ts");
+	struct aw_order_one one = {.line = line}, *at;
+
+	if (!order->held)
+		order->held = calloc(2 * AW_ORDER_HELD, sizeof(*order->held));
+	if (!order->held) { /* as it comes */
+		show(ctx, line);
+		cJSON_Delete(line);
+		return;
+	}
+	if (order->count == AW_ORDER_HELD)
+		show_first(order, show, ctx);
+	if (order->first == AW_ORDER_HELD) {
+		memmove(order->held, order->held + order->first,
+			order->count * sizeof(*order->held));
+		order->first = 0;
+	}
+	if (!ts || aw_when_parse(ts, &one.when) < 0)
+		one.when = order->count ? last(order)->when : INT64_MIN;
+	at = order->held + order->first + order->count++;
+	while (at > order->held + order->first && at[-1].when > one.when) {
+		*at = at[-1];
+		at--;
+	}
+	*at = one;
+}
+
+void aw_order_flush(
+	struct aw_order *order, void (*show)(void *ctx, const cJSON *line), void *ctx)
+{
+	while (order->count)
+		show_first(order, show, ctx);
+	order->first = 0;
+}
+
+void aw_order_release(struct aw_order *order)
+{
+	for (size_t i = 0; i < order->count; i++)
+		cJSON_Delete(order->held[order->first + i].line);
+	free(order->held);
+	*order = (struct aw_order){.count = 0};
+}

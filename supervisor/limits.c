@@ -164,13 +164,9 @@ void aw_limits_report(const struct aw_limiter *limiter, char *text, size_t size)
 	static const struct {
 		const char *file, *key, *what;
 	} counters[] = {
-		{"memory.events", "oom_kill ",
-			"processes were killed for want of memory"},
-		{"memory.oom_control", "oom_kill ",
-			"processes were killed for want of memory"},
-		{"pids.events", "max ",
-			"processes were not started, since there were "
-			"too many"},
+		{"memory.events", "oom_kill ", "killed for want of memory"},
+		{"memory.oom_control", "oom_kill ", "killed for want of memory"},
+		{"pids.events", "max ", "not started, since there were too many"},
 	};
 
 	text[0] = '\0';
@@ -180,7 +176,8 @@ void aw_limits_report(const struct aw_limiter *limiter, char *text, size_t size)
 				limiter->groups[g], counters[i].file, counters[i].key);
 
 			if (count)
-				append(text, size, "limits: %llu %s", count,
+				append(text, size, "limits: %llu %s %s", count,
+					count == 1 ? "process was" : "processes were",
 					counters[i].what);
 		}
 }

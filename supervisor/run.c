@@ -167,6 +167,43 @@ int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
 	return aw_shared_create(&facts, policy->image, policy->image_size, ret, err);
 }
 
+/* A descriptor of ours by its name, which is a link. */
+static bool is_stream(const char *path)
+{
+	return strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+	       strncmp(path, "/proc/self/fd/", 14) == 0;
+}
+
+/*
+ * What was in the file goes, and so do other people's rights to it: a log tells what is
+ * in command lines.  Another one's file stays as it is; a pipe or device has no text.
+ */
+static int begin_log(int fd, const char *path, struct aw_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return aw_fail(
+			err, errno, "opening the log %s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (st.st_uid != geteuid())
+		return aw_fail(err, EPERM,
+			"the log %s belongs to another user; --log FILE puts it "
+			"elsewhere",
+			path);
+	if (st.st_nlink > 1)
+		return aw_fail(err, EPERM,
+			"the log %s has other names (hard links); --log FILE puts it "
+			"elsewhere",
+			path);
+	if ((st.st_mode & 0777 & ~0600u && fchmod(fd, 0600) < 0) ||
+		ftruncate(fd, 0) < 0)
+		return aw_fail(
+			err, errno, "opening the log %s: %s", path, strerror(errno));
+	return 0;
+}
+
 static int open_log(struct aw_run *run, struct aw_error *err)
 {
 	const char *log = run->options.log;
@@ -185,13 +222,15 @@ static int open_log(struct aw_run *run, struct aw_error *err)
 	path = log ? strdup(log) : aw_session_path(run->session, "events.jsonl");
 	if (!path)
 		return aw_fail(err, ENOMEM, "naming the log: out of memory");
-	run->log_fd =
-		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	run->log_fd = open(path,
+		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
+			(is_stream(path) ? 0 : O_NOFOLLOW),
+		0600);
 	if (run->log_fd < 0)
 		return aw_fail(err, errno,
 			"opening the log %s: %s; --log FILE puts it elsewhere", path,
-			strerror(errno));
-	return 0;
+			errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+	return begin_log(run->log_fd, path, err);
 }
 
 static int write_policy_file(const struct aw_run *run, struct aw_error *err)

@@ -50,18 +50,50 @@ void aw_line_time(struct aw_json *json, struct aw_clock_text *clock, uint64_t ts
 	aw_json_raw(json, out, 32);
 }
 
+/* Bytes of a command line that a log keeps, as they are written. */
+enum { ARGV_MOST = 64 * 1024, ESCAPED_MOST = 6 };
+
+/* As much of text as certainly takes no more than room when it is escaped. */
+static size_t that_fits(const struct aw_text *text, size_t room)
+{
+	size_t len = text->len <= room / ESCAPED_MOST ? text->len : room / ESCAPED_MOST;
+
+	/* do not cut a character in two */
+	while (len && len < text->len &&
+		((unsigned char)text->bytes[len] & 0xc0) == 0x80)
+		len--;
+	return len;
+}
+
 static void put_vector(struct aw_json *json, const struct aw_event *event)
 {
+	size_t from = json->len;
+	bool cut = event->argv_truncated;
+
 	if (event->argc) {
 		PUT(json, ",\"argv\":[");
-		for (size_t i = 0; i < event->argc; i++) {
+		for (size_t i = 0; i < event->argc && json->len - from < ARGV_MOST;
+			i++) {
+			size_t before = json->len,
+			       room = ARGV_MOST - (json->len - from);
+
 			if (i)
 				PUT(json, ",");
 			aw_json_string(json, event->argv[i].bytes, event->argv[i].len);
+			if (json->failed || json->len - before <= room)
+				continue;
+			json->len = before; /* once more, only what there is room for */
+			if (i)
+				PUT(json, ",");
+			aw_json_string(json, event->argv[i].bytes,
+				that_fits(&event->argv[i], room));
+			cut = true;
+			break;
 		}
 		PUT(json, "]");
 	}
-	if (event->argv_truncated)
+	cut |= event->argc && json->len - from >= ARGV_MOST;
+	if (cut)
 		PUT(json, ",\"argv_truncated\":true");
 	STRING(json, "cwd", event->cwd);
 }

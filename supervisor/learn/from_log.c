@@ -187,7 +187,8 @@ static void say_questions(const struct making *m)
 		free(text);
 	}
 	if (said > QUESTIONS_SAID)
-		aw_say("and %u more questions in the policy", said - QUESTIONS_SAID);
+		aw_say("and %u more question%s in the policy", said - QUESTIONS_SAID,
+			said - QUESTIONS_SAID == 1 ? "" : "s");
 }
 
 /* The proof; AW_EXIT_FAILED when it fails. */
@@ -205,8 +206,9 @@ static int replay(
 		snprintf(left, sizeof(left), ", %" PRIu64 " left out", replay.left);
 	if (!m->options->quiet || replay.wrong)
 		aw_say("replay: %" PRIu64 " events, %" PRIu64 " admitted, %" PRIu64
-		       " questions%s",
-			replay.calls, replay.admitted, replay.asked, left);
+		       " question%s%s",
+			replay.calls, replay.admitted, replay.asked,
+			replay.asked == 1 ? "" : "s", left);
 	if (replay.wrong)
 		aw_say("replay: %" PRIu64 " calls are not judged as they should be",
 			replay.wrong);

@@ -71,8 +71,11 @@ codex)
 		"$bin/codex" exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox 'do it'
 	;;
 opencode)
+	# as its first start leaves them: it writes to its configuration only then
+	mkdir -p "$dir/home/.config/opencode"
+	echo '{"$schema": "https://opencode.ai/config.json"}' >"$dir/home/.config/opencode/opencode.jsonc"
 	cat >opencode.json <<-END
-		{"autoupdate": false, "share": "disabled", "model": "fake/fake", "small_model": "fake/fake",
+		{"\$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled", "model": "fake/fake", "small_model": "fake/fake",
 		 "permission": "allow",
 		 "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "fake",
 		  "options": {"baseURL": "$url/v1", "apiKey": "dummy"},
@@ -83,12 +86,14 @@ opencode)
 	;;
 gemini)
 	mkdir -p "$dir/home/.gemini"
-	echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"disableAutoUpdate": true},
+	echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"enableAutoUpdate": false},
 		"privacy": {"usageStatisticsEnabled": false}}' >"$dir/home/.gemini/settings.json"
 	run GEMINI_API_KEY=dummy "GOOGLE_GEMINI_BASE_URL=$url" GEMINI_CLI_TRUST_WORKSPACE=true -- \
 		"$bin/gemini" -p 'do it' -y -m gemini-2.5-flash
 	;;
 qwen)
+	mkdir -p "$dir/home/.qwen"
+	echo '{"privacy": {"usageStatisticsEnabled": false}}' >"$dir/home/.qwen/settings.json"
 	run OPENAI_API_KEY=dummy "OPENAI_BASE_URL=$url/v1" OPENAI_MODEL=fake -- \
 		"$bin/qwen" -p 'do it' -y --auth-type openai
 	;;

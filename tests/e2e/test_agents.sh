@@ -74,6 +74,23 @@ for agent in "${agents[@]}"; do
 	done
 done
 
+# A normal run breaks no rule: no alarm is false, in audit and enforce, in each sandbox.
+alarms() { jq -r 'select(.verdict == "deny" or .verdict == "hide") | "\(.exe) \(.call) \(.path // .host // .address // "") \(.reason)"' "$log" | sort | uniq -c; }
+for agent in "${agents[@]}"; do
+	[ -x "$dir/node_modules/.bin/$agent" ] || { skip "$agent without alarm" 'it could not be installed'; continue; }
+	for how in 'audit exec' 'enforce bwrap' 'enforce landlock'; do
+		read -r mode runner <<<"$how"
+		[ "$how" = 'enforce bwrap' ] || [ -z "${AW_QUICK:-}" ] || continue
+		"$AGENTWATCH" run -q --log none --on-missing-runner fail --mode enforce --runner "$runner" -- true 2>/dev/null || {
+			skip "$agent, $how: no alarm" "runner $runner does not work here"
+			continue
+		}
+		got=$(run calm "$AGENTWATCH" run --quiet --mode "$mode" --runner "$runner" --log "$log" --)
+		like "^$agent PASS rc=0" "$agent, $how: it works without a policy" "$got"
+		is '' "$agent, $how: nothing is denied" "$(alarms)"
+	done
+done
+
 # What a real agent's run has taught is enough for the next one, behind a wall too.
 agent=codex
 if [ -x "$dir/node_modules/.bin/codex" ]; then

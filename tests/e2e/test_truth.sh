@@ -99,6 +99,24 @@ for raced in $(jq -r '.strength // empty' "$log" | sort -u); do
 	like '^[a-z-]+$' "strength $raced is one word" "$raced"
 done
 
+# A log is a file of its own: no link, and nobody else's to read.
+echo kept >"$tmp/victim"
+ln -s "$tmp/victim" "$tmp/link"
+like 'is a symbolic link' '--log follows no link' "$("$AGENTWATCH" run -q --log "$tmp/link" -- true 2>&1)"
+is kept 'and changes nothing behind one' "$(cat "$tmp/victim")"
+ln "$tmp/victim" "$tmp/second"
+like 'has other names' 'nor a file with another name' "$("$AGENTWATCH" run -q --log "$tmp/second" -- true 2>&1)"
+: >"$tmp/open.jsonl"
+chmod 644 "$tmp/open.jsonl"
+"$AGENTWATCH" run -q --log "$tmp/open.jsonl" -- true
+is 600 'a file that others could read is closed to them' "$(stat -c %a "$tmp/open.jsonl")"
+like '"event":"start"' '/dev/stdout is no such link' "$("$AGENTWATCH" run -q --log /dev/stdout -- true)"
+
+# A long command line is cut, and said to be.
+run audit -- python3 -c 'import os; os.execv("/bin/true", ["true"] + ["\x01" * 30000] * 60)'
+is yes 'a long command line is cut' "$(awk 'length($0) > 80000 { exit 1 }' "$log" && echo yes)"
+is true 'which the line says' "$(jq -r 'select(.argv_truncated == true) | .argv_truncated' "$log" | head -n 1)"
+
 # A policy that names what may run: a search along PATH is no attempt to run what is not there.
 printf 'version: 1\nexec: {default: deny, allow: ["%s", "%s"]}\n' "$(readlink -f "$(command -v sh)")" "$(readlink -f "$(command -v env)")" >"$tmp/exec.yaml"
 run enforce --runner exec --policy "$tmp/exec.yaml" -- env PATH="/nowhere:$place/work:/usr/bin:/bin" sh -c 'nothing-of-this-name; id'

@@ -156,6 +156,10 @@ static void version_2_is_used_where_it_is_handed_over(void)
 		aw_limits_report(&l, text, sizeof(text));
 		ok(strstr(text, "2 processes were killed for want of memory"),
 			"what was killed is reported");
+		put(path, "low 0\noom 1\noom_kill 1\n");
+		aw_limits_report(&l, text, sizeof(text));
+		ok(strstr(text, "1 process was killed for want of memory"),
+			"and one is one");
 	}
 	forget_system(&l);
 }

@@ -365,11 +365,15 @@ static void settle_signals(struct aw_run *run)
 	sigprocmask(SIG_BLOCK, &set, &run->mask);
 }
 
-/* In enforce: what is looser than the default, and what the command's name chose. */
+/* In enforce: root, what is looser than the default, and what the name chose. */
 static void say_start(const struct aw_run *run)
 {
 	struct aw_loosening loose;
 
+	if (geteuid() == 0)
+		aw_say("warning: running as root, so the command is root, too; start "
+		       "it "
+		       "as an ordinary user where that is enough");
 	for (size_t i = 0; aw_loosening(&run->policy, i, &loose); i++) {
 		if (loose.given.line)
 			aw_say("%s:%u: %s", loose.given.file, loose.given.line,

@@ -101,9 +101,13 @@ static void on_news(struct service *s)
 	char text[512];
 
 	if (n == 0) { /* the front was killed: audit goes on, enforce does not */
+		struct aw_error err;
+
 		epoll_ctl(s->loop, EPOLL_CTL_DEL, s->news, NULL);
 		if (s->watch.enforce && s->status < 0)
 			stop(s, SIGKILL);
+		else if (aw_session_adopt(s->run->session, &err) < 0)
+			aw_say("%s", err.text);
 	}
 	if (n != sizeof(news))
 		return;

@@ -269,6 +269,15 @@ int aw_session_finish(struct aw_session *session, int status, struct aw_error *e
 	return aw_session_save(session, err);
 }
 
+int aw_session_adopt(struct aw_session *session, struct aw_error *err)
+{
+	session->pid = getpid();
+	if (aw_process_start(session->pid, &session->start_ticks) < 0)
+		return aw_fail(
+			err, errno, "looking at this process: %s", strerror(errno));
+	return aw_session_save(session, err);
+}
+
 void aw_session_discard(const struct aw_session *session)
 {
 	static const char *const files[] = {

@@ -60,6 +60,9 @@ int aw_session_describe(struct aw_session *session,
 /* Replace session.json. */
 int aw_session_save(const struct aw_session *session, struct aw_error *err);
 
+/* The process that stood for the session is gone, and this one does from now on. */
+int aw_session_adopt(struct aw_session *session, struct aw_error *err);
+
 /* Note the end and the exit status, and save. */
 int aw_session_finish(struct aw_session *session, int status, struct aw_error *err);
 

@@ -55,12 +55,14 @@ static void warn_of_privileges(
 	if (!program->privileged || !watch->no_new_privs)
 		return;
 	aw_watch_warn(watch, &call->target.who, "no_new_privs",
-		"%s does not raise privileges under watch without CAP_SYS_ADMIN",
-		call->path);
+		"%s does not raise privileges here (no_new_privs)", call->path);
 	if (!watch->quiet && !atomic_exchange(&said, true))
-		aw_say("%s will not raise privileges while it is watched by an "
-		       "ordinary "
-		       "user; --engine preload leaves it alone",
+		aw_say(geteuid() == 0
+				? "%s will not raise privileges behind this sandbox; "
+				  "--runner exec has none around it"
+				: "%s will not raise privileges while it is watched "
+				  "by an ordinary user; --engine preload leaves it "
+				  "alone",
 			call->path);
 }
 

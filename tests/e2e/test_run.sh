@@ -54,7 +54,7 @@ for engine in hybrid kernel preload; do
 done
 
 # --- who answers goes first, where it may; the command and what else the service starts does not
-niceness() { "$@" "$aw" run --quiet --log none -- sh -c 'ps -L -o ni=,comm= -p $PPID; echo $(nice) command' | awk '{ print $1, $2 }' | sort -u | grep -v agentwatch; }
+niceness() { "$@" "$aw" run --quiet --log none -- sh -c 'ps -L -o ni=,comm= -p $PPID; echo $(nice) command' | awk '{ print $1, $2 }' | sort -u | grep -v aw-service; }
 base=$(nice) ahead=$(nice -n -5 nice 2>/dev/null)
 is "$(printf '%s\n' "$ahead aw-notify" "$base aw-drain" "$base command" | sort)" 'who answers goes first' "$(niceness env)"
 is "$(printf '%s\n' "$((ahead + 3)) aw-notify" "$((base + 3)) aw-drain" "$((base + 3)) command" | sort)" \
@@ -239,6 +239,17 @@ ok 'audit: the service is killed, the command goes on' test -s "$tmp/after"
 is 11 'and its own status comes back' $rc
 killed audit front
 ok 'audit: agentwatch itself is killed, the command goes on' test -s "$tmp/after"
+"$aw" run --quiet --session alone --runner exec -- sleep 99 &
+pid=$!
+wait_for 5 sh -c "'$aw' ps | grep -q alone"
+kill -KILL $pid
+wait $pid 2>/dev/null
+ok 'audit: the session is still shown when agentwatch itself was killed' wait_for 5 sh -c "'$aw' ps | grep 'alone .*running'"
+ok 'and can be stopped' "$aw" stop alone
+is '' 'with all that was left' "$(pgrep -fx 'sleep 99')"
+[ "$(id -u)" = 0 ] && want='warning: running as root' || want=
+is "$want" 'enforce: root is told that it is root' "$("$aw" run --mode enforce --log none -- true 2>&1 | grep -o 'warning: running as root')"
+is '' 'audit does not' "$("$aw" run --log none -- true 2>&1)"
 for victim in service front; do
 	killed enforce $victim
 	ok "enforce: the $victim is killed, the command ends" test ! -e "$tmp/after"

@@ -43,6 +43,7 @@ static const struct {
 
 int tries;
 const char *self;
+pid_t started_by;
 
 static void place(char *to, const char *root, const char *folder, const char *name,
 	const char *file)
@@ -185,6 +186,7 @@ int main(int argc, char **argv)
 	struct target t = {0};
 
 	self = argv[0];
+	started_by = getppid();
 	signal(SIGPIPE, SIG_IGN);
 	if (argc == 2 && strcmp(argv[1], "--list") == 0)
 		return each(NULL);

@@ -77,6 +77,7 @@ extern const struct attempt calls_table[], paths_table[], race_table[],
 
 extern int tries;	 /* of a race */
 extern const char *self; /* the path of this program */
+extern pid_t started_by; /* the process above the first of it */
 
 /* System calls that no library stands before; the result is -errno. */
 long raw(long nr, long a, long b, long c, long d, long e, long f);

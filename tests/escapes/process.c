@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* process.c - reaching into processes: one outside the session, and agentwatch's own */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -34,41 +36,46 @@ static int parent_of(pid_t pid, char name[32])
 	return parent;
 }
 
+/* What /proc tells everybody of a process is kept for those of agentwatch. */
+static bool kept(pid_t pid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EACCES;
+}
+
 static bool ours(pid_t pid)
 {
 	char name[32];
 
-	return parent_of(pid, name) >= 0 &&
-	       (strncmp(name, "agentwatch", 10) == 0 || strncmp(name, "aw-", 3) == 0);
+	return kept(pid) ||
+	       (parent_of(pid, name) >= 0 && (strncmp(name, "agentwatch", 10) == 0 ||
+						     strncmp(name, "aw-", 3) == 0));
 }
 
-/* The process of agentwatch that is nth above us (0: the nearest), or one beside it. */
+/* The process of agentwatch that started us, the one before it, or one beside us. */
 enum { SERVICE, FRONT, HELPER };
 
 static pid_t supervisor(int which)
 {
-	pid_t pid = getpid(), service = 0, found = 0;
-	struct dirent *entry;
-	char name[32];
-	DIR *proc;
+	enum { NEAR = 40 };
 
-	while (pid > 1 && !service)
-		if (ours(pid = parent_of(pid, name)))
-			service = pid;
-	if (which == SERVICE || service == 0)
-		return service;
-	pid = parent_of(service, name);
-	if (which == FRONT)
-		return ours(pid) ? pid : 0;
-	proc = opendir("/proc");
-	while (proc && (entry = readdir(proc))) {
-		pid = atoi(entry->d_name);
-		if (pid > 0 && ours(pid) && parent_of(pid, name) == service)
-			found = pid;
+	if (started_by <= 1 || !ours(started_by))
+		return 0;
+	if (which == SERVICE)
+		return started_by;
+	for (pid_t away = 1; away < NEAR; away++) {
+		pid_t pid = which == FRONT ? started_by - away : started_by + away;
+
+		if (pid > 1 && ours(pid))
+			return pid;
 	}
-	if (proc)
-		closedir(proc);
-	return found;
+	return 0;
 }
 
 enum {
@@ -92,6 +99,9 @@ enum {
 	PIDFD,
 	STOP,
 	KILL_GROUP,
+	FOLDER,
+	SETOWN_EX,
+	FIOSET,
 	SETOWN,
 	LIMIT,
 	MADVISE,
@@ -174,6 +184,20 @@ static int names(struct target *t, int how)
 	return take_path(t, path);
 }
 
+/* The signal comes with what is written, whoever reads. */
+static int by_owner(pid_t pid, int how, const int pipes[2])
+{
+	struct f_owner_ex owner = {F_OWNER_PID, pid};
+	int rc = how == SETOWN_EX ? fcntl(pipes[0], F_SETOWN_EX, &owner)
+		 : how == FIOSET  ? ioctl(pipes[0], FIOSETOWN, &pid)
+				  : fcntl(pipes[0], F_SETOWN, pid);
+
+	if (rc < 0 || fcntl(pipes[0], F_SETSIG, SIGUSR1) < 0 ||
+		fcntl(pipes[0], F_SETFL, O_ASYNC) < 0)
+		return errno;
+	return result(write(pipes[1], "x", 1) - 1);
+}
+
 static int signals(struct target *t, int how)
 {
 	siginfo_t info = {.si_signo = SIGUSR1, .si_code = SI_QUEUE};
@@ -205,12 +229,19 @@ static int signals(struct target *t, int how)
 		return result(kill(-t->pid, SIGUSR1));
 	case LIMIT: /* from now on it cannot write to a file */
 		return result(prlimit(t->pid, RLIMIT_FSIZE, &limit, NULL));
+	case FOLDER: { /* which it takes as well */
+		char path[32];
+
+		snprintf(path, sizeof path, "/proc/%d", t->pid);
+		fd = open(path, O_RDONLY | O_DIRECTORY);
+		return result(
+			fd < 0 ? -1
+			       : syscall(SYS_pidfd_send_signal, fd, SIGUSR1, NULL, 0));
+	}
 	default: /* the kernel sends it for us */
-		if (pipe(pipes) < 0 || fcntl(pipes[0], F_SETOWN, t->pid) < 0 ||
-			fcntl(pipes[0], F_SETSIG, SIGUSR1) < 0 ||
-			fcntl(pipes[0], F_SETFL, O_ASYNC) < 0)
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, pipes) < 0)
 			return errno;
-		return result(write(pipes[1], "x", 1) - 1);
+		return by_owner(t->pid, how, pipes);
 	}
 }
 
@@ -285,6 +316,12 @@ const struct attempt process_table[] = {
 	{"sigqueue", "p", "rt_sigqueueinfo", outside, QUEUE},
 	{"tgsigqueue", "p", "rt_tgsigqueueinfo", outside, TGQUEUE},
 	{"pidfd_signal", "p", "pidfd_send_signal", outside, PIDFD},
+	{"pidfd_folder", "p", "pidfd_send_signal by an open /proc/PID", outside,
+		FOLDER},
+	{"fcntl_setown_ex", "p", "F_SETOWN_EX: the kernel sends the signal", outside,
+		SETOWN_EX},
+	{"ioctl_fiosetown", "p", "FIOSETOWN: the kernel sends the signal", outside,
+		FIOSET},
 	{"fcntl_setown", "p", "F_SETOWN: the kernel sends the signal", outside, SETOWN},
 	{"prlimit", "p", "prlimit: it can write no file any more", outside, LIMIT},
 	{"kill_all", "p1n", "kill(-1)", everyone, 0},
@@ -292,6 +329,10 @@ const struct attempt process_table[] = {
 		AGENTWATCH(SERVICE, STOP)},
 	{"service_pidfd", "s1n", "the same by pidfd_send_signal", inside,
 		AGENTWATCH(SERVICE, PIDFD)},
+	{"service_folder", "s1n", "the same by an open /proc/PID", inside,
+		AGENTWATCH(SERVICE, FOLDER)},
+	{"service_owner", "s1n", "F_SETOWN: the kernel signals the supervisor", inside,
+		AGENTWATCH(SERVICE, SETOWN)},
 	{"service_limit", "s1n", "prlimit of the supervisor", inside,
 		AGENTWATCH(SERVICE, LIMIT)},
 	{"front_kill", "s1n", "kill the front", inside, AGENTWATCH(FRONT, STOP)},

@@ -105,6 +105,7 @@ static const uint8_t i386_rows[] = {
 	ROW(81, setgroups),
 	ROW(83, symlink),
 	ROW(85, readlink),
+	ROW(86, uselib),
 	ROW(87, swapon),
 	ROW(88, reboot),
 	ROW(92, truncate),

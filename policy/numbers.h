@@ -109,6 +109,9 @@
 #ifndef __NR_iopl
 #define __NR_iopl -1
 #endif
+#ifndef __NR_uselib
+#define __NR_uselib -1
+#endif
 #ifndef __NR_ioperm
 #define __NR_ioperm -1
 #endif

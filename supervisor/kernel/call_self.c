@@ -95,6 +95,8 @@ static void on_ioctl(struct aw_notified *call)
 	call->args[1] = (uint32_t)call->args[1]; /* as the kernel takes it */
 	if (call->word == 4 && call->args[1] == FS_IOC32_SETFLAGS)
 		call->args[1] = FS_IOC_SETFLAGS;
+	if (call->word == 4 && call->args[1] == FS_IOC32_SETVERSION)
+		call->args[1] = FS_IOC_SETVERSION;
 	call->silent = true;
 	switch (call->args[1]) {
 	case FS_IOC_SETFLAGS:
@@ -115,7 +117,24 @@ static void on_ioctl(struct aw_notified *call)
 		if (aw_machine_is_misc(call, (int)call->args[0], "userfaultfd"))
 			aw_call_warn(call, "refused", "ioctl(USERFAULTFD_IOC_NEW)");
 		break;
-	default:
+	case TIOCSETD: /* loads modules, and leads to code that nobody needs */
+		aw_call_warn(call, "refused", "ioctl(TIOCSETD)");
+		break;
+	case FS_IOC_SETVERSION:
+	case AW_EXT4_IOC_SETVERSION_OLD:
+	case FS_IOC_ENABLE_VERITY:
+	case BTRFS_IOC_SNAP_CREATE:
+	case BTRFS_IOC_SNAP_CREATE_V2:
+	case BTRFS_IOC_SUBVOL_CREATE:
+	case BTRFS_IOC_SUBVOL_CREATE_V2:
+	case BTRFS_IOC_SNAP_DESTROY:
+	case BTRFS_IOC_SNAP_DESTROY_V2:
+	case BTRFS_IOC_SUBVOL_SETFLAGS:
+	case BTRFS_IOC_DEFAULT_SUBVOL:
+		aw_call_warn(call, "refused",
+			"ioctl of a file system (generation, fs-verity, subvolume)");
+		break;
+	default: /* others come from 32-bit programs, of which the filter sees all */
 		break;
 	}
 }

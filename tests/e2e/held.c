@@ -6,7 +6,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -30,6 +33,7 @@
 
 static pid_t outside, child, ended;
 static char byte;
+static int line;
 static unsigned long long room[2];
 static struct iovec one = {&byte, 1};
 static unsigned long all = ~0ul;
@@ -241,6 +245,14 @@ static void held(const char *name, enum aw_effect effect, long nr)
 		tell(name, "TIOCSTI", ioctl(open("/dev/null", O_RDWR), TIOCSTI, &byte));
 		tell(name, "TIOCLINUX",
 			ioctl(open("/dev/null", O_RDWR), TIOCLINUX, &byte));
+		tell(name, "TIOCSETD",
+			ioctl(open("/dev/null", O_RDWR), TIOCSETD, &line));
+		tell(name, "FS_IOC_SETVERSION",
+			ioctl(open(".", O_RDONLY), FS_IOC_SETVERSION, &line));
+		tell(name, "FS_IOC_ENABLE_VERITY",
+			ioctl(open(".", O_RDONLY), FS_IOC_ENABLE_VERITY, NULL));
+		tell(name, "BTRFS_IOC_SUBVOL_CREATE",
+			ioctl(open(".", O_RDONLY), BTRFS_IOC_SUBVOL_CREATE, NULL));
 		break;
 	case AW_FX_CLONE3:
 		tell(name, "size", syscall(nr, NULL, 1));

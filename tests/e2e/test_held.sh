@@ -35,7 +35,7 @@ for engine in hybrid kernel; do
 		joins) is EACCES "$engine: $name: so does a group" "$result" ;;
 		route | device) is EPERM "$engine: $name: sending by another $what is refused" "$result" ;;
 		outside) is EPERM "$engine: $name: a process that is not of the session is out of reach" "$result" ;;
-		any | user | TIOC*) is EPERM "$engine: $name $what is refused" "$result" ;;
+		any | user | TIOC* | FS_IOC* | BTRFS*) is EPERM "$engine: $name $what is refused" "$result" ;;
 		kept) is yes "$engine: $name: who gets signals is as it was before the refusals" "$result" ;;
 		sandbox) is EOPNOTSUPP "$engine: $name: there is no Landlock that would hold nothing" "$result" ;;
 		size) is ENOSYS "$engine: $name is not there" "$result" ;;

@@ -51,6 +51,9 @@ $(T)/calls_page: $(T)/calls_page.o $(TEST_LIB)
 .PHONY: docs/CALLS.md
 docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls.def
 	$(T)/calls_page $$(tests/fast_calls.sh) >$@
+.PHONY: docs/INVENTORY.md
+docs/INVENTORY.md: $(T)/unit/test_inventory ## write the page of what is not watched anew from policy/inventory.def
+	$(T)/unit/test_inventory --page >$@
 .PHONY: docs/KEYS.md
 docs/KEYS.md: $(PROG) ## write the page of a policy's keys anew from the parser's tables
 	$(PROG) policy schema --format markdown >$@

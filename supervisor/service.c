@@ -25,7 +25,7 @@
 #include "supervisor/say.h"
 #include "supervisor/service_parts.h"
 
-enum { NOTIFY_THREADS = 3, GRACE_MS = 2000, LAST_MS = 20, THREAD_STACK = 2 << 20 };
+enum { NOTIFY_THREADS = 4, GRACE_MS = 2000, LAST_MS = 20, THREAD_STACK = 2 << 20 };
 
 static uint64_t now_ms(void)
 {

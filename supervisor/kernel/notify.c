@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "supervisor/kernel/fair.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/priority.h"
@@ -30,11 +31,26 @@ enum { CREW_MOST = 64 };
 struct aw_notify {
 	struct aw_watch *watch;
 	pthread_t threads[CREW_MOST];
-	unsigned count, usual;
-	uint64_t seen; /* the last call that was taken, as of the last look */
-	bool stalled;  /* ... at which nobody was there to take the next one */
+	_Atomic unsigned count;
+	unsigned usual;
+	struct aw_fair *fair; /* owned */
+	uint64_t seen;	      /* the last call that was taken, as of the last look */
+	bool stalled;	      /* ... at which nobody was there to take the next one */
 	size_t request_size, response_size;
 };
+
+/* Watch.notify, and who adds threads. */
+static pthread_mutex_t crew_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What a thread works with; one without could not even let calls go on. */
+struct server {
+	struct aw_notify *notify;
+	unsigned slot; /* which thread it is */
+	struct seccomp_notif *request;
+	struct aw_notified call;
+};
+
+static void reinforce_now(struct aw_notify *notify);
 
 void aw_notify_again(struct aw_watch *watch, const struct seccomp_notif *request,
 	uint64_t question, uint64_t ts, bool verifying)
@@ -98,11 +114,28 @@ static void leave_turn(struct aw_watch *watch, bool received)
 		wake(watch, 1);
 }
 
-/* One call after the other until the session ends. */
-static void serve_calls(
-	struct aw_notified *call, struct seccomp_notif *request, size_t size)
+static void serve_call(struct server *server)
 {
-	struct aw_watch *watch = call->watch;
+	struct aw_notify *notify = server->notify;
+	enum aw_fair_turn turn = aw_fair_begin(
+		notify->fair, server->slot, notify->count, server->request);
+
+	if (turn == AW_FAIR_LATER)
+		return;
+	if (turn == AW_FAIR_LAST && notify->count >= notify->usual)
+		reinforce_now(notify);
+	do
+		aw_call_handle(&server->call, server->request);
+	while (aw_fair_next(
+		notify->fair, server->slot, notify->count, server->request));
+}
+
+/* One call after the other until the session ends. */
+static void serve_calls(struct server *server)
+{
+	struct aw_watch *watch = server->call.watch;
+	struct seccomp_notif *request = server->request;
+	size_t size = server->notify->request_size;
 
 	while (!atomic_load(&watch->ending)) {
 		bool received;
@@ -118,18 +151,11 @@ static void serve_calls(
 			atomic_store(watch->last_call, request->id);
 		leave_turn(watch, received);
 		if (received)
-			aw_call_handle(call, request);
+			serve_call(server);
 		else if (code == ENOENT ? is_over(watch->listener) : code != EINTR)
 			break;
 	}
 }
-
-/* What a thread works with; one without could not even let calls go on. */
-struct server {
-	struct aw_notify *notify;
-	struct seccomp_notif *request;
-	struct aw_notified call;
-};
 
 static void free_server(struct server *server)
 {
@@ -149,6 +175,7 @@ static struct server *new_server(struct aw_notify *notify)
 	if (!server)
 		return NULL;
 	server->notify = notify;
+	server->slot = notify->count;
 	server->request = calloc(1, notify->request_size);
 	server->call.watch = notify->watch;
 	server->call.response = calloc(1, notify->response_size);
@@ -167,7 +194,7 @@ static void *serve(void *arg)
 	aw_priority_raise();
 	if (server->notify->watch->holds)
 		aw_persona_prepare();
-	serve_calls(&server->call, server->request, server->notify->request_size);
+	serve_calls(server);
 	free_server(server);
 	return NULL;
 }
@@ -190,9 +217,6 @@ static bool add_thread(struct aw_notify *notify)
 	notify->count++;
 	return true;
 }
-
-/* Watch.notify, and who adds threads. */
-static pthread_mutex_t crew_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void aw_notify_reinforce(struct aw_notify *notify)
 {
@@ -217,6 +241,15 @@ static bool is_stalled(struct aw_notify *notify)
 	notify->stalled = waits;
 	notify->seen = last;
 	return waits && before;
+}
+
+/* By one of its threads, which is the last that had no call. */
+static void reinforce_now(struct aw_notify *notify)
+{
+	pthread_mutex_lock(&crew_lock);
+	if (notify->watch->notify == notify)
+		add_thread(notify);
+	pthread_mutex_unlock(&crew_lock);
 }
 
 void aw_notify_relieve(struct aw_watch *watch)
@@ -255,7 +288,9 @@ int aw_notify_start(struct aw_watch *watch, unsigned usual, struct aw_notify **r
 	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	aw_place_prepare();
-	if (!add_thread(notify)) {
+	notify->fair = aw_fair_create(CREW_MOST, notify->request_size);
+	if (!notify->fair || !add_thread(notify)) {
+		aw_fair_free(notify->fair);
 		free(notify);
 		return aw_fail(err, EAGAIN, "starting the notification service");
 	}
@@ -288,5 +323,6 @@ void aw_notify_stop(struct aw_notify *notify)
 		} while (pthread_clockjoin_np(notify->threads[i], NULL, CLOCK_MONOTONIC,
 				 &soon) != 0);
 	}
+	aw_fair_free(notify->fair);
 	free(notify);
 }

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/persona.h"
@@ -137,33 +138,76 @@ static int put_at(const struct aw_swap *swap, int number)
 										 : 0;
 }
 
-static void epoll_too(const struct aw_swap *swap, int number)
-{
-	AW_CLOSE int pidfd = aw_pidfd_of_thread(swap->tid, swap->pid);
-	AW_CLOSE int epoll =
-		pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
+/* Looks at descriptors, duplicates of the socket, and time for what watches it. */
+enum { LOOKS_MOST = 1024, NUMBERS_MOST = 8, WATCHES_MS = 50 };
 
-	if (epoll >= 0)
-		aw_outside_watch_instead(swap->tid, number, epoll, swap->old, swap->fd);
-}
-
-/* Where in the target the old socket is looked for. */
+/* Where in the target the old socket is looked for, and what was found. */
 struct search {
 	const struct aw_swap *swap;
 	int folder; /* its /proc/TID/fd */
 	char old[48];
+	int numbers[NUMBERS_MOST], epolls[LOOKS_MOST];
+	size_t number_count, epoll_count;
 };
 
-static int look_at(const struct search *search, const char *number)
+/* Of this thread's own work, in ms: what others do meanwhile does not count. */
+static int64_t spent(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void watch_instead(const struct search *search, int number)
+{
+	const struct aw_swap *swap = search->swap;
+
+	for (size_t i = 0; i < search->number_count; i++) {
+		const struct aw_watched at = {.tid = swap->tid,
+			.epoll = number,
+			.number = search->numbers[i],
+			.old = swap->old};
+
+		if (aw_outside_is_watched(&at)) {
+			AW_CLOSE int pidfd = aw_pidfd_of_thread(swap->tid, swap->pid);
+			AW_CLOSE int epoll = pidfd < 0 ? -1
+						       : (int)syscall(SYS_pidfd_getfd,
+								 pidfd, number, 0);
+
+			if (epoll >= 0)
+				aw_outside_watch_instead(&at, epoll, swap->fd);
+		}
+	}
+}
+
+/*
+ * An instance is read as text, of all that it watches.  So it is asked first whether it
+ * watches this socket, and a program that has any number of them filled gets no more of
+ * our time than this.
+ */
+static void epolls_too(const struct search *search)
+{
+	int64_t end = spent() + WATCHES_MS;
+
+	for (size_t i = 0; i < search->epoll_count && spent() < end; i++)
+		watch_instead(search, search->epolls[i]);
+}
+
+static int look_at(struct search *search, const char *number)
 {
 	char text[48];
 	ssize_t n = readlinkat(search->folder, number, text, sizeof(text) - 1);
 
 	text[n < 0 ? 0 : n] = '\0';
-	if (strcmp(text, search->old) == 0)
+	if (strcmp(text, search->old) == 0) {
+		if (search->number_count < NUMBERS_MOST)
+			search->numbers[search->number_count++] = atoi(number);
 		return put_at(search->swap, atoi(number));
-	if (strcmp(text, "anon_inode:[eventpoll]") == 0)
-		epoll_too(search->swap, atoi(number));
+	}
+	if (strcmp(text, "anon_inode:[eventpoll]") == 0 &&
+		search->epoll_count < LOOKS_MOST)
+		search->epolls[search->epoll_count++] = atoi(number);
 	return 0;
 }
 
@@ -174,7 +218,6 @@ static int look_at(const struct search *search, const char *number)
  */
 int aw_outside_put(const struct aw_swap *swap)
 {
-	enum { LOOKS_MOST = 1024 };
 	struct search search = {.swap = swap};
 	char path[32], own[16];
 	AW_CLOSEDIR DIR *dir = NULL;
@@ -196,6 +239,8 @@ int aw_outside_put(const struct aw_swap *swap)
 	for (int n = 0; n < LOOKS_MOST && !err && (entry = readdir(dir)); n++)
 		if (strcmp(entry->d_name, own) != 0)
 			err = look_at(&search, entry->d_name);
+	if (!err)
+		epolls_too(&search);
 	return err;
 }
 

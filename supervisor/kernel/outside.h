@@ -58,11 +58,17 @@ int aw_outside_turn_inside(struct aw_notified *call, int *fd, enum aw_route rout
  * be NULL. */
 void aw_outside_copy_options(struct aw_inner *inner, int from, int to);
 
-/*
- * outside_epoll.c: where epoll (a descriptor of ours for that of process tid's number)
- * watches the file old under some number, it watches the file fd under the same from
- * now on.
- */
-void aw_outside_watch_instead(pid_t tid, int number, int epoll, int old, int fd);
+/* A file that an epoll instance may watch under some number, both in process tid. */
+struct aw_watched {
+	pid_t tid;
+	int epoll, number;
+	int old; /* the file, as a descriptor of ours */
+};
+
+/* outside_epoll.c: does it?  True as well when it cannot be told. */
+bool aw_outside_is_watched(const struct aw_watched *at);
+
+/* If so it watches the file fd instead from now on; epoll: a descriptor of ours. */
+void aw_outside_watch_instead(const struct aw_watched *at, int epoll, int fd);
 
 #endif

@@ -9,18 +9,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/kcmp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/pass.h"
 
-enum { FILES = 3 /* the epoll instance, the old socket, the new one */ };
+enum {
+	FILES = 3, /* the epoll instance, the old socket, the new one */
+	FILES_MOST = 64
+};
 
 struct wish {
 	int number;
@@ -142,32 +148,46 @@ static void ask(const struct wish *wish, const int files[FILES])
 	pthread_mutex_unlock(&lock);
 }
 
-/* The entries are read at once: they change with the first that does. */
-void aw_outside_watch_instead(pid_t tid, int number, int epoll, int old, int fd)
+/* Several files may have had the number. */
+bool aw_outside_is_watched(const struct aw_watched *at)
 {
-	const int files[FILES] = {epoll, old, fd};
+	struct kcmp_epoll_slot slot = {
+		.efd = (uint32_t)at->epoll, .tfd = (uint32_t)at->number};
+	long order = 0;
+
+	for (; order >= 0 && slot.toff < FILES_MOST; slot.toff++) {
+		order = syscall(
+			SYS_kcmp, getpid(), at->tid, KCMP_EPOLL_TFD, at->old, &slot);
+		if (order == 0)
+			return true;
+	}
+	return order < 0 && errno != ENOENT;
+}
+
+/* What is found is not looked for any further: the file has this number once. */
+void aw_outside_watch_instead(const struct aw_watched *at, int epoll, int fd)
+{
+	const int files[FILES] = {epoll, at->old, fd};
 	AW_FCLOSE FILE *file = NULL;
-	AW_FREE char *text = NULL;
-	char path[64], *line, *rest;
+	AW_FREE char *line = NULL;
+	char path[64];
 	struct stat st;
 	size_t size = 0;
 
-	if (fstat(old, &st) < 0)
+	if (fstat(at->old, &st) < 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)tid, number);
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)at->tid, at->epoll);
 	file = fopen(path, "re");
-	if (!file || getdelim(&text, &size, '\0', file) < 0)
-		return;
-	for (line = strtok_r(text, "\n", &rest); line;
-		line = strtok_r(NULL, "\n", &rest)) {
+	while (file && getline(&line, &size, file) > 0) {
 		unsigned long ino;
 		unsigned under, events;
 		uint64_t data;
 
 		if (sscanf(line, "tfd: %u events: %x data: %" SCNx64 " pos:%*d ino:%lx",
 			    &under, &events, &data, &ino) != 4 ||
-			ino != st.st_ino)
+			ino != st.st_ino || under != (unsigned)at->number)
 			continue;
 		ask(&(struct wish){(int)under, {events, {.u64 = data}}}, files);
+		return;
 	}
 }

@@ -13,12 +13,33 @@ run() { timeout 100 "$AGENTWATCH" run --quiet --runner landlock --engine kernel 
 compile stall/mmaplock gcc -O1 -static -pthread "$root/tests/e2e/stall/mmaplock.c" ||
 	{ fail 'mmaplock.c compiles' "$(<"$tmp/compile.log")"; done_testing; }
 if run true 2>/dev/null; then
-	read -r median usual longest < <(run "$compiled" 0 0 1000)
+	read -r median usual longest <<<"$(run "$compiled" 0 0 1000)"
 	note "alone: median $median us, 99 of 100 within $usual us, longest $longest us"
-	read -r median late longest < <(run "$compiled" 4 6 1000)
+	read -r median late longest <<<"$(run "$compiled" 4 6 1000)"
 	note "beside one that locks its memory: median $median us, 99 of 100 within $late us, longest $longest us"
 	ok 'a process that keeps its memory locked delays another one by 10 ms at most' test "${late:-100000}" -le $((usual + 10000))
 else
 	skip 'a process that keeps its memory locked delays another one by 10 ms at most' 'no Landlock'
+fi
+
+# Epoll instances, which are read as text where a socket of theirs changes places with another.
+compile stall/epolls gcc -O1 "$root/tests/e2e/stall/epolls.c" ||
+	{ fail 'epolls.c compiles' "$(<"$tmp/compile.log")"; done_testing; }
+ip address add 192.0.2.10/32 dev lo 2>/dev/null
+printf 'version: 1\nmode: enforce\nnetwork: {default: deny, allow: ["192.0.2.10:*"]}\n' >"$tmp/policy.yaml"
+python3 -c 'import socket, sys, time
+s = socket.create_server(("192.0.2.10", 7000), backlog=100)
+open(sys.argv[1], "w").close()
+time.sleep(300)' "$tmp/ready" 2>/dev/null &
+at_end "kill $!"
+apart() { timeout 100 "$AGENTWATCH" run --quiet --runner bwrap --policy "$tmp/policy.yaml" --log none -- "$@"; }
+if wait_for 5 test -e "$tmp/ready" && apart true 2>/dev/null; then
+	read -r longest told <<<"$(apart "$compiled" 1 100 192.0.2.10 7000)"
+	is 5 'an instance that watched a socket before tells of its connection' "$told"
+	read -r longest told <<<"$(apart "$compiled" 200 2000 192.0.2.10 7000)"
+	note "a connect beside 200 instances that watch 2,000 files each: $longest ms"
+	ok 'many that watch much do not hold a connect up' test "${longest:-100000}" -le 1000
+else
+	skip 'many epoll instances do not hold a connect up' 'no network of its own here'
 fi
 done_testing

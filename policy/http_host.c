@@ -7,7 +7,13 @@
 
 #include "policy/port_text.h"
 
-enum { METHOD = 32, CHUNK_LINE = 256, CHUNK_DIGITS = 15, LENGTH_DIGITS = 18 };
+enum {
+	METHOD = 32,
+	CHUNK_LINE = 256,
+	CHUNK_DIGITS = 15,
+	LENGTH_DIGITS = 18,
+	SPACES_MOST = 64
+};
 
 /* What the fields of a head say of its body. */
 struct framing {
@@ -249,6 +255,30 @@ static enum aw_http_said read_head(struct aw_http_stream *stream,
 	return said;
 }
 
+/* Servers are lenient with what stands in front of a request. */
+static struct aw_http_span behind_spaces(struct aw_http_span text)
+{
+	while (text.len && strchr("\r\n\t ", text.bytes[0]) && text.bytes[0]) {
+		text.bytes++;
+		text.len--;
+	}
+	return text;
+}
+
+/* A usual method, in whatever is no request as it should be written: not to be passed.
+ */
+static bool resembles_request(struct aw_http_span text)
+{
+	struct aw_http_span rest = behind_spaces(text);
+	size_t letters = 0;
+
+	while (letters < rest.len && is_letter(rest.bytes[letters]))
+		letters++;
+	return letters > 2 && letters < rest.len &&
+	       begins_as_usual((struct aw_http_span){rest.bytes, letters}) &&
+	       strchr("\t ", rest.bytes[letters]) && rest.bytes[letters];
+}
+
 /* Not a request: another protocol, where one may come. */
 static enum aw_http_said at_other(const struct aw_http_stream *stream,
 	struct aw_http_span text, struct aw_http_asks *ret)
@@ -278,6 +308,12 @@ static enum aw_http_said at_head(struct aw_http_stream *stream,
 		stream->usual && stream->next == AW_HTTP_FIRST && !begins_as_usual(text)
 			? -1
 			: looks_like_request(text);
+	if (request < 0 && stream->usual && stream->next == AW_HTTP_FIRST) {
+		if (!behind_spaces(text).len && text.len < SPACES_MOST)
+			return AW_HTTP_MORE;
+		if (!behind_spaces(text).len || resembles_request(text))
+			return broken(ret, "it is not written as a request has to be");
+	}
 	if (request < 0)
 		return at_other(stream, text, ret);
 	end = memmem(text.bytes, text.len < AW_HTTP_HEAD ? text.len : AW_HTTP_HEAD,

@@ -168,8 +168,8 @@ enum aw_tls_said aw_tls_hello_read(
 	memset(ret, 0, sizeof(*ret));
 	if (!len)
 		return AW_TLS_MORE;
-	if (bytes[0] != HANDSHAKE || (len > 1 && bytes[1] != 3) ||
-		(len > 2 && bytes[2] > 4))
+	/* servers do not look at the rest of the version (RFC 8446, 5.1) */
+	if (bytes[0] != HANDSHAKE || (len > 1 && bytes[1] != 3))
 		return AW_TLS_OTHER;
 	whole = gather(bytes, len, message, sizeof(message), ret);
 	if (whole < 0)

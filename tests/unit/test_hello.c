@@ -232,7 +232,7 @@ static void others_are_told_apart(void)
 		{"HTTP", "GET / HTTP/1.1\r\n", 16, AW_TLS_OTHER},
 		{"SSL 2", "\x80\x2e\1\3\1", 5, AW_TLS_OTHER},
 		{"an old DTLS", "\x16\xfe\xff\0\0", 5, AW_TLS_OTHER},
-		{"version 3.5", "\x16\3\5\0\5", 5, AW_TLS_OTHER},
+		{"version 3.5", "\x16\3\5\0\5", 5, AW_TLS_MORE},
 		{"an alert", "\x15\3\1\0\2\1\0", 7, AW_TLS_OTHER},
 		{"an empty record", "\x16\3\1\0\0", 5, AW_TLS_BROKEN},
 		{"a record too long", "\x16\3\1\x40\1", 5, AW_TLS_BROKEN},

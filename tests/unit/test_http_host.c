@@ -201,7 +201,13 @@ static void few_letters_are_not_waited_for(void)
 		enum aw_http_said said;
 	} usual[] = {{"x", AW_HTTP_OTHER}, {"PING", AW_HTTP_OTHER}, {"G", AW_HTTP_MORE},
 		{"GET / HTTP/1.", AW_HTTP_MORE}, {"GETX / HTTP/1.1", AW_HTTP_MORE},
-		{"POST\r", AW_HTTP_OTHER}, {"get /", AW_HTTP_OTHER}};
+		{"POST\r", AW_HTTP_OTHER}, {"get /", AW_HTTP_OTHER},
+		{"\n", AW_HTTP_MORE}, {"\nGET / HTTP/1.1", AW_HTTP_BROKEN},
+		{"GET  / HTTP/1.1", AW_HTTP_BROKEN},
+		{"GET\t/ HTTP/1.1", AW_HTTP_BROKEN},
+		{"\r\rPOST / HTTP/1.1", AW_HTTP_BROKEN},
+		{"GET / http/1.1\r\n", AW_HTTP_BROKEN},
+		{"GET / HTTP/2.0\r\n", AW_HTTP_BROKEN}, {"\nPING", AW_HTTP_OTHER}};
 	struct aw_http_asks asks;
 
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {

@@ -71,6 +71,30 @@ static inline void aw_leave(const struct aw_passage *passage, bool failed)
 bool aw_enter_exec(
 	enum aw_call call, int dir, const char *path, int how, char *const *argv);
 
+/*
+ * A call that has just failed was interrupted before the kernel layer took it: nothing
+ * has been done, and a call that cannot be interrupted without us is made again.
+ */
+static inline bool aw_interrupted(void)
+{
+	enum aw_work work;
+
+	if (__builtin_expect(*aw_errno() != 4 /* EINTR */, 1))
+		return false;
+	work = aw_work();
+	return work != AW_WORK_PRELOAD && work != AW_WORK_NONE;
+}
+
+/* The same for an open: the file is of a kind that nobody waits for. */
+bool aw_open_again(int dir, const char *path);
+
+/* Such a call has been made again, and has not failed: errno is as it was before. */
+static inline void aw_made_again(bool failed, int before)
+{
+	if (!failed && *aw_errno() == 4 /* EINTR */)
+		*aw_errno() = before;
+}
+
 /* The errno of a refused call. */
 int aw_refusal(enum aw_verdict verdict);
 

@@ -45,11 +45,16 @@ static long without_libc(int sys, const long a[6])
 		ret(*real) params;                                                     \
 		struct aw_passage passage;                                             \
 		ret result;                                                            \
+		const int before = *aw_errno();                                        \
                                                                                        \
 		if (!aw_enter(AW_FN_##name, AW_SYS_##sys, a, &passage))                \
 			return -1;                                                     \
 		*(void **)&real = aw_real(AW_FN_##name);                               \
-		result = real ? real args : (ret)without_libc(AW_SYS_##sys, a);        \
+		do                                                                     \
+			result =                                                       \
+				real ? real args : (ret)without_libc(AW_SYS_##sys, a); \
+		while (result == -1 && aw_interrupted());                              \
+		aw_made_again(result == -1, before);                                   \
 		aw_leave(&passage, result == -1);                                      \
 		after(AW_SYS_##sys);                                                   \
 		return result;                                                         \
@@ -58,7 +63,7 @@ static long without_libc(int sys, const long a[6])
 
 /* --- opens: variadic, or of two kinds of arguments --- */
 
-static int real_open(
+static int open_once(
 	enum aw_call call, int dir, const char *path, int flags, mode_t mode)
 {
 	union {
@@ -84,6 +89,31 @@ static int real_open(
 	default:
 		return real.openat_2(dir, path, flags);
 	}
+}
+
+/* Without us nobody interrupts the open of a file or folder, there or not. */
+bool aw_open_again(int dir, const char *path)
+{
+	struct stat st;
+	long ret;
+
+	if (!aw_interrupted())
+		return false;
+	ret = aw_raw(__NR_newfstatat, dir, path, &st, 0);
+	return ret == -ENOENT ||
+	       (ret == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)));
+}
+
+static int real_open(
+	enum aw_call call, int dir, const char *path, int flags, mode_t mode)
+{
+	int ret, before = *aw_errno();
+
+	do
+		ret = open_once(call, dir, path, flags, mode);
+	while (ret == -1 && aw_open_again(dir, path));
+	aw_made_again(ret == -1, before);
+	return ret;
 }
 
 static int open_with(

@@ -161,7 +161,9 @@ AW_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 		return -1;
 	*(void **)&real = aw_real(AW_FN_execve);
 	aw_child_env_make(envp, is_foreign(path), &env);
-	ret = real(path, argv, env.vector);
+	do
+		ret = real(path, argv, env.vector);
+	while (aw_interrupted());
 	aw_child_env_release(&env);
 	return ret;
 }
@@ -212,7 +214,9 @@ static int search(
 		return -1;
 	*(void **)&real = aw_real(AW_FN_execvpe);
 	aw_child_env_make(envp, false, &env);
-	ret = real(file, argv, env.vector);
+	do
+		ret = real(file, argv, env.vector);
+	while (aw_interrupted());
 	aw_child_env_release(&env);
 	return ret;
 }

@@ -88,7 +88,7 @@ AW_EXPORT FILE *fopen(const char *path, const char *mode)
 	struct aw_passage passage;
 	FILE *ret;
 	bool readable = readable_text(mode);
-	int flags = readable ? flags_of(mode) : -1;
+	int before, flags = readable ? flags_of(mode) : -1;
 
 	/* fdopen(3) does not seek; a stream that appends starts at the end */
 	if (fdopen && flags >= 0 && *mode != 'a') {
@@ -108,7 +108,11 @@ AW_EXPORT FILE *fopen(const char *path, const char *mode)
 	if (!aw_enter(AW_FN_fopen, AW_SYS_openat, a, &passage))
 		return NULL;
 	*(void **)&real = aw_real(AW_FN_fopen);
-	ret = real(path, mode);
+	before = *aw_errno();
+	do
+		ret = real(path, mode);
+	while (!ret && aw_open_again(AT_FDCWD, path));
+	aw_made_again(!ret, before);
 	aw_leave(&passage, !ret);
 	return ret;
 }
@@ -140,6 +144,7 @@ AW_EXPORT DIR *opendir(const char *path)
 	const long a[6] = {AT_FDCWD, (long)path, flags};
 	DIR *(*real)(const char *);
 	struct aw_passage passage;
+	int before;
 	DIR *ret;
 
 	if (fdopendir) {
@@ -157,7 +162,11 @@ AW_EXPORT DIR *opendir(const char *path)
 	if (!aw_enter(AW_FN_opendir, AW_SYS_openat, a, &passage))
 		return NULL;
 	*(void **)&real = aw_real(AW_FN_opendir);
-	ret = real(path);
+	before = *aw_errno();
+	do
+		ret = real(path);
+	while (!ret && aw_open_again(AT_FDCWD, path));
+	aw_made_again(!ret, before);
 	aw_leave(&passage, !ret);
 	return ret;
 }

@@ -158,6 +158,7 @@ def judge(path, root, log, bare, watched, *wanted):
 
 # Rows that no probe can stand for; each has a test of its own.
 PAGES = "fight/edges.c: pages that are read, barred and unmapped"
+INTERRUPTED = "test_interrupted.sh"
 ELSEWHERE = {
     "mmap": PAGES,
     "mmap64": PAGES,
@@ -165,6 +166,10 @@ ELSEWHERE = {
     "mprotect": PAGES,
     "mremap": PAGES,
     "dl_iterate_phdr": "test_same.sh: programs with AddressSanitizer",
+    "kill": INTERRUPTED,
+    "raise": INTERRUPTED,
+    "sigqueue": INTERRUPTED,
+    "pthread_kill": INTERRUPTED,
     "prctl": "test_fight.sh",
     "raw:io_uring_setup": "test_calls.sh",
     "raw:unshare": "test_fight.sh",

@@ -145,6 +145,15 @@ static bool asks(const struct aw_run *run, const struct aw_policy *policy)
 	return where && strcmp(where, "ask") == 0;
 }
 
+/* The filter lets opens for reading through; it stays as it was at the start. */
+static bool passes_reads(const struct aw_run *run)
+{
+	const struct aw_page *first = run->shared.page;
+
+	return first ? atomic_load(&first->work) == AW_WORK_READS
+		     : !run->holding.gate_refused;
+}
+
 int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
 	struct aw_shared *ret, struct aw_error *err)
 {
@@ -162,7 +171,7 @@ int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
 
 	if (run->engine == AW_HYBRID && !facts.enforce && !facts.ask)
 		facts.work = AW_WORK_FAST;
-	else if (run->engine == AW_HYBRID && !facts.ask && !run->holding.gate_refused)
+	else if (run->engine == AW_HYBRID && !facts.ask && passes_reads(run))
 		facts.work = AW_WORK_READS;
 	return aw_shared_create(&facts, policy->image, policy->image_size, ret, err);
 }

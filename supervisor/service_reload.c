@@ -31,7 +31,7 @@ static int keep_grants(
 {
 	const char *path;
 
-	if (run->engine != AW_HYBRID || run->holding.gate_refused)
+	if (atomic_load(&run->shared.page->work) != AW_WORK_READS)
 		return 0;
 	if (aw_image_profiles_refuse_reads(policy->image))
 		return aw_fail(err, ENOTSUP,

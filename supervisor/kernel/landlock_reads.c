@@ -132,12 +132,13 @@ static void visit(struct narrowing *n, const char *path)
 static bool is_granted_above(const struct aw_landlock *landlock, const char *path)
 {
 	AW_FREE char *above = strdup(path);
-	char *slash = above ? strrchr(above, '/') : NULL;
+	char *slash;
 
-	if (!slash || !path[1])
-		return false;
-	slash[slash == above] = '\0';
-	return aw_landlock_granted(landlock, above) & AW_LL_READ_FILE;
+	if (above && path[1] && (slash = strrchr(above, '/'))) {
+		slash[slash == above] = '\0';
+		return aw_landlock_granted(landlock, above) & AW_LL_READ_FILE;
+	}
+	return false;
 }
 
 /* Its own children in it could be run as soon as they are made, but not be granted. */

@@ -174,7 +174,11 @@ static size_t numbers_in(const char *folder, bool (*fits)(pid_t pid, pid_t about
 	size_t count = 0, room = 1;
 	struct dirent *entry;
 
-	while (all && (entry = readdir(dir))) {
+	if (!all) {
+		*ret = NULL;
+		return 0;
+	}
+	while ((entry = readdir(dir))) {
 		pid_t pid = atoi(entry->d_name);
 
 		if (pid <= 0 || (fits && !fits(pid, about)))

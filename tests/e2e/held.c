@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -229,6 +230,7 @@ static void held(const char *name, enum aw_effect effect, long nr)
 		owners(name);
 		break;
 	case AW_FX_LANDLOCK:
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 		tell(name, "sandbox",
 			syscall(nr, NULL, 0,
 				strcmp(name, "landlock_create_ruleset") == 0));

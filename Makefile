@@ -122,7 +122,7 @@ uninstall: ## take away what install put there
 
 SOURCES = $(wildcard policy/*.[ch] preload/*.[ch] supervisor/*.[ch] supervisor/*/*.[ch] \
 	tests/*/*.[ch] tests/*/*/*.[ch])
-.PHONY: format check-format check-layers check-exports lint analyze distclean clean help
+.PHONY: format check-format check-layers check-names check-exports lint analyze distclean clean help
 format: ## lay the sources out (clang-format 14)
 	clang-format-14 -i $(SOURCES)
 check-format: ## nothing would be laid out anew
@@ -130,6 +130,8 @@ check-format: ## nothing would be laid out anew
 # one includes line is one arrow between folders: docs/ARCHITECTURE.md has the table
 check-layers: ## no folder uses what it may not
 	@tests/layers.sh .
+check-names: $(PROG) ## calls by a name are made at what was judged
+	@tests/by_name.sh $(BUILD)
 check-exports: $(SHIM) ## the shim exports its calls alone and needs nothing
 	@tests/exports.sh $(SHIM)
 # ctuuninitvar: system calls fill variables in that cppcheck takes for uninitialised

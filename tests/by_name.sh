@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# by_name.sh DIR: which objects below DIR/supervisor/kernel make calls by a name; prints what may not.
+#
+# Between a look at a name and a call by it another thread may put something else there.  So
+# what acts for a target makes such calls in place_act.c and place_bind.c alone, on what was
+# judged (place_act.h).  Every other object that has one of these symbols stands in the list
+# below with all it may use, and why its names are not a target's, or nothing comes of them.
+cd "${1:?folder}/supervisor/kernel" || exit 2
+
+symbols='open|open64|openat|openat64|creat|creat64|fopen|fopen64|freopen|freopen64|opendir|scandir|nftw|ftw|glob
+rename|renameat|renameat2|remove|unlink|unlinkat|rmdir|mkdir|mkdirat|mknod|mknodat|mkfifo|mkfifoat|mkdtemp|mkstemp64
+mkostemp64|link|linkat|symlink|symlinkat|bind|connect|chmod|fchmodat|chown|lchown|fchownat|utime|utimes|lutimes
+utimensat|futimesat|truncate|truncate64|setxattr|lsetxattr|removexattr|lremovexattr|chdir|chroot|mount|umount2
+execve|execv|execvp|execvpe|execveat|posix_spawn|posix_spawnp|system|popen|acct|swapon|name_to_handle_at|realpath
+syscall'
+
+# object: what it may use: why
+allowed='place: open openat syscall: the walk, O_PATH and one component at a time
+place_act: fchmodat fchownat linkat mkdirat openat removexattr renameat renameat2 setxattr symlinkat syscall truncate unlinkat: the calls
+place_bind: bind chdir open: the calls
+place_proc: open openat: O_PATH, links of /proc
+hand_open: openat syscall: asks the kernel whether flags are valid, with no folder
+hand_net: bind syscall: addresses that are no file; pidfd_getfd
+hand_connect: connect: a socket file by the descriptor that holds it
+connecting: connect: as hand_connect
+hand_relay: connect: addresses of the relay, no files
+hand_send: syscall: pidfd_getfd
+hand_control: syscall: pidfd_getfd
+persona: syscall: user ids
+notify: syscall: seccomp
+target: syscall: process_vm_readv
+target_path: open syscall: O_PATH, to tell a name
+git: renameat renameat2 unlinkat: names of our own, in a folder that is held
+git_fresh: openat unlinkat: a name of our own, in a folder that is held
+git_what: open openat: O_PATH, compared afterwards
+call_file: open: /proc of the target
+call_self: fopen: /proc of the target
+call_shim: open: the shim
+call_kin: fopen syscall: /proc of a process; pidfds
+machine: syscall: no file
+outside: fopen opendir syscall: /proc of the target
+outside_epoll: fopen: /proc of the target
+landlock_apply: open syscall: paths of the policy, O_PATH
+landlock_make: opendir realpath: paths of the policy
+landlock_reads: opendir: paths of the policy, before the command
+absent: open openat syscall: O_PATH, to tell what is there'
+
+broken=0
+for object in *.o; do
+	name=${object%.o}
+	used=$(nm -u "$object" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$(tr '\n' '|' <<<"$symbols")" | sort -u)
+	row=$(grep "^$name:" <<<"$allowed" | cut -d: -f2)
+	for symbol in $used; do
+		case " $row " in *" $symbol "*) continue ;; esac
+		echo "supervisor/kernel/$name.c: $symbol"
+		broken=1
+	done
+done
+[ $broken = 0 ] || echo '  ^ calls by a name belong into place_act.c; else say in tests/by_name.sh why not'
+exit $broken

@@ -29,9 +29,9 @@ docs/PERFORMANCE.md: ## measure everything and write the page of performance ane
 # --- attempts to get round a denial, for longer than CI ---
 
 .PHONY: escapes-long
-ESCAPES_LONG := tests/e2e/test_sockets.sh tests/e2e/test_gate_calls.sh
+ESCAPES_LONG := tests/e2e/test_sockets.sh tests/e2e/test_gate_calls.sh tests/e2e/test_race_matrix.sh
 escapes-long: all ## what takes longer than CI has time for, some minutes each
-	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_SOCKETS_PAIR=25 AW_SOCKETS_FOCUS=5000 AW_GATE_ALL=1 \
+	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_SOCKETS_PAIR=25 AW_SOCKETS_FOCUS=5000 AW_GATE_ALL=1 AW_MATRIX_MS=60000 \
 		tests/run.sh -t 3600 $(ESCAPES_LONG)
 
 # --- soak, faults, models ---

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/path.h"
 #include "policy/region.h"
 
 enum { PATH_SIZE = 4352 };
@@ -56,6 +57,16 @@ static size_t absolute(const struct aw_text *name, const char *text, char *to)
 	return folder + len;
 }
 
+/* Is something guarded below the name that is not at that place, and may come there? */
+static bool leaves(const struct aw_image *image, uint32_t profiles,
+	const struct aw_text *name, const char *place, size_t len,
+	struct aw_decision *ret)
+{
+	return aw_image_carries(
+		       image, profiles, name->bytes, name->len, place, len, ret) &&
+	       !is_settled(image, profiles, place, len);
+}
+
 bool aw_guard_link(const struct aw_image *image, const struct aw_target *target,
 	const struct aw_text *name, const char *text, struct aw_decision *ret)
 {
@@ -72,9 +83,12 @@ bool aw_guard_link(const struct aw_image *image, const struct aw_target *target,
 	if (absolute(name, text, path))
 		len = aw_target_resolve(
 			&host, AT_FDCWD, path, true, real, sizeof(real), &ignored);
-	return !len || (aw_image_carries(image, profiles, name->bytes, name->len, real,
-				len, ret) &&
-			       !is_settled(image, profiles, real, len));
+	if (!len || leaves(image, profiles, name, real, len, ret))
+		return true;
+	/* where the text passes through the session's own, that may lead elsewhere soon
+	 */
+	len = aw_path_join("/", 1, path, strlen(path), real, sizeof(real));
+	return !len || leaves(image, profiles, name, real, len, ret);
 }
 
 static bool carries(const struct aw_image *image, const struct aw_target *target,

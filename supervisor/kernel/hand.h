@@ -86,7 +86,11 @@ struct aw_waiting {
 	uint64_t flags, mode;
 	bool as_descriptor;
 	long (*work)(struct aw_waiting *waiting);
-	void *data; /* owned; NULL without */
+	void *data;   /* owned; NULL without */
+	size_t bytes; /* what that holds, and how many descriptors besides fd and second
+		       */
+	unsigned files;
+	long done; /* of a part: the answer when the rest may not wait, if not 0 */
 	void (*drop)(void *data);
 	int route; /* enum aw_route, of the address */
 	size_t address_len;

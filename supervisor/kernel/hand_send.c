@@ -225,6 +225,9 @@ static bool wait_for_room(
 	*all = *m;
 	*m = (struct message){.address.place = {.parent = -1, .object = -1}};
 	waiting.data = all;
+	waiting.bytes = all->len + all->control.len;
+	waiting.files = (unsigned)all->control.right_count;
+	waiting.done = (long)all->sent;
 	waiting.fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
 	aw_hand_wait(call, &waiting);
 	return true;

@@ -72,6 +72,113 @@ static bool is_gone(const struct waiter *w)
 	       errno == ENOENT;
 }
 
+/*
+ * What calls that wait hold of ours, which no limit of the command's counts.  Those of
+ * one process may have some of it, and all of the session no more than this.
+ */
+struct amount {
+	unsigned calls, files;
+	size_t bytes;
+};
+
+enum { OF_PROCESS, OF_SESSION };
+
+static const struct amount most[] = {
+	[OF_PROCESS] = {1024, 1024, 16 << 20},
+	[OF_SESSION] = {4096, 4096, 64 << 20},
+};
+
+struct account {
+	pid_t pid;
+	struct amount holds;
+	struct account *next;
+};
+
+static struct account *accounts;
+static struct amount total;
+
+static bool fits(const struct amount *has, const struct amount *more, int of)
+{
+	return has->calls + more->calls <= most[of].calls &&
+	       has->files + more->files <= most[of].files &&
+	       has->bytes + more->bytes <= most[of].bytes;
+}
+
+static void change(struct amount *has, const struct amount *by, int sign)
+{
+	has->calls += (unsigned)sign * by->calls;
+	has->files += (unsigned)sign * by->files;
+	has->bytes += (size_t)sign * by->bytes;
+}
+
+static struct amount amount_of(const struct aw_waiting *call)
+{
+	return (struct amount){.calls = 1,
+		.files = 1 + (call->second >= 0) + call->files,
+		.bytes = call->bytes};
+}
+
+/* With the lock held. */
+static struct account *account_of(pid_t pid)
+{
+	struct account *a = accounts;
+
+	while (a && a->pid != pid)
+		a = a->next;
+	if (a || !(a = calloc(1, sizeof(*a))))
+		return a;
+	a->pid = pid;
+	a->next = accounts;
+	accounts = a;
+	return a;
+}
+
+static void close_if_empty(const struct account *empty)
+{
+	struct account **at = &accounts;
+
+	if (empty->holds.calls)
+		return;
+	while (*at != empty)
+		at = &(*at)->next;
+	*at = empty->next;
+	free((void *)(uintptr_t)empty);
+}
+
+static bool charge(const struct aw_waiting *call)
+{
+	struct amount more = amount_of(call);
+	struct account *a;
+	bool may;
+
+	pthread_mutex_lock(&lock);
+	a = account_of(call->target.who.pid);
+	may = a && fits(&a->holds, &more, OF_PROCESS) &&
+	      fits(&total, &more, OF_SESSION);
+	if (may) {
+		change(&a->holds, &more, 1);
+		change(&total, &more, 1);
+	} else if (a) {
+		close_if_empty(a);
+	}
+	pthread_mutex_unlock(&lock);
+	return may;
+}
+
+static void discharge(pid_t pid, const struct amount *less)
+{
+	struct account *a;
+
+	pthread_mutex_lock(&lock);
+	a = account_of(pid);
+	if (a) {
+		change(&a->holds, less, -1);
+		close_if_empty(a);
+	}
+	change(&total, less, -1);
+	pthread_mutex_unlock(&lock);
+}
+
 static void *look_after(void *unused)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
@@ -142,6 +249,7 @@ static void drop(const struct aw_waiting *call)
 
 static void wait_for(struct waiter *w)
 {
+	const struct amount held = amount_of(&w->call);
 	long result = -1;
 	bool sure;
 	int err;
@@ -164,6 +272,7 @@ static void wait_for(struct waiter *w)
 	}
 	/* nothing of ours stays open when the target goes on */
 	drop(&w->call);
+	discharge(w->call.target.who.pid, &held);
 	respond(&w->call, result, err);
 	free(w);
 }
@@ -249,11 +358,13 @@ static int give_work(struct waiter *w)
 
 void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting)
 {
+	const struct amount held = amount_of(waiting);
 	struct waiter *w = calloc(1, sizeof(*w));
-	int err = ENOMEM;
+	bool charged = w && charge(waiting);
+	int err = w ? ENOBUFS : ENOMEM;
 
 	aw_persona_drop(); /* or a new thread would take those rights for ours */
-	if (w) {
+	if (charged) {
 		w->call = *waiting;
 		err = give_work(w);
 	}
@@ -261,7 +372,9 @@ void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting)
 		call->reply = AW_REPLY_DONE;
 		return;
 	}
+	if (charged)
+		discharge(waiting->target.who.pid, &held);
 	drop(waiting);
 	free(w);
-	aw_hand_answer(call, -err);
+	aw_hand_answer(call, waiting->done ? waiting->done : -err);
 }

@@ -42,4 +42,35 @@ if wait_for 5 test -e "$tmp/ready" && apart true 2>/dev/null; then
 else
 	skip 'many epoll instances do not hold a connect up' 'no network of its own here'
 fi
+# What the supervisor holds for calls that wait.
+cat >"$tmp/bloat.py" <<'EOP'
+import os, socket, sys, threading, time
+data = bytes(4 << 20)
+pairs = [socket.socketpair() for _ in range(60)]
+errors = []
+def send(s):
+    try:
+        s.sendmsg([data])
+    except OSError as e:
+        errors.append(e.errno)
+for s, _ in pairs:
+    threading.Thread(target=send, args=(s,), daemon=True).start()
+time.sleep(2)
+open(sys.argv[1], "w").close()
+time.sleep(3)
+print(*sorted(set(errors)), flush=True)
+os._exit(0)
+EOP
+printf 'version: 1\nmode: enforce\n' >"$tmp/policy.yaml"
+timeout 60 "$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log none -- python3 "$tmp/bloat.py" "$tmp/blocked" >"$tmp/errors" 2>&1 &
+wait_for 30 test -e "$tmp/blocked"
+front=$(pgrep -f "^$AGENTWATCH run --quiet --policy $tmp/policy.yaml" | head -n 1)
+service=$(pgrep -P "${front:-0}" | head -n 1)
+held=$(awk '/^VmRSS/ {print $2}' "/proc/$service/status" 2>/dev/null)
+command=$(pgrep -f "^python3 $tmp/bloat.py" | head -n 1)
+[ "$service" != "${command:-}" ] || service=
+note "60 sends of 4 MB wait: the supervisor has ${held:-?} KB"
+ok 'calls that wait hold a bounded part of its memory' test "${held:-1000000}" -le 100000
+wait_for 30 test -s "$tmp/errors"
+is 105 'what is beyond that is told so' "$(cat "$tmp/errors")"
 done_testing

@@ -2,6 +2,8 @@
 /* drain.c - from ring records to log lines. */
 #include "supervisor/audit/drain.h"
 
+#include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -51,6 +53,36 @@ static void lookup_event(struct aw_drain *drain, struct aw_event *event)
 		i++)
 		port = port * 10 + (t->raw2[i] - '0');
 	event->port = port && port < 65536 ? port : -1;
+}
+
+/*
+ * A look-up that enforce would refuse.  There the supervisor has answered it, and has
+ * logged that: false, this word of the program's is left out.
+ */
+static bool judge_lookup(
+	struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
+{
+	const struct aw_image *image = atomic_load(&drain->watch->image);
+	struct aw_decision decision;
+	unsigned char bytes[16];
+	char name[256];
+
+	if (!event->host.len || event->host.len >= sizeof(name))
+		return true;
+	for (size_t i = 0; i < event->host.len; i++)
+		name[i] = (char)tolower((unsigned char)event->host.bytes[i]);
+	name[event->host.len] = '\0';
+	if (strcmp(name, "localhost") == 0 || inet_pton(AF_INET, name, bytes) == 1 ||
+		inet_pton(AF_INET6, name, bytes) == 1)
+		return true;
+	aw_image_decide_name_in(image, who->role.profiles, name, &decision);
+	if (decision.verdict < AW_DENY)
+		return true;
+	if (drain->watch->enforce)
+		return !atomic_load(&drain->watch->dns);
+	event->result_known = false; /* of the look-up, not of what would follow */
+	aw_watch_judge(drain->watch, event, &decision, &drain->rule, true);
+	return true;
 }
 
 static void fill(
@@ -192,8 +224,11 @@ static void log_record(struct aw_drain *drain, const struct aw_who *owner)
 		return;
 	}
 	fill(drain, &who, &event);
-	if (head->action == AW_CONNECT && !head->address_len)
+	if (head->action == AW_CONNECT && !head->address_len) {
 		lookup_event(drain, &event);
+		if (!judge_lookup(drain, &who, &event))
+			return;
+	}
 	if (head->address_len) {
 		memset(&any, 0, sizeof(any));
 		memcpy(&any, drain->taken.address, head->address_len);

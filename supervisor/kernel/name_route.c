@@ -37,9 +37,9 @@ bool aw_name_route_decide(struct aw_notified *call, struct aw_hand_address *addr
 		(address->domain != AF_INET && address->domain != AF_INET6) ||
 		!aw_name_service_is_at(service, to))
 		return false;
-	if (decision->verdict == AW_DENY && decision->rule == AW_NO_RULE &&
-		aw_image_admits_names(atomic_load(&call->watch->image),
-			call->target.who.role.profiles))
+	/* where no name is allowed, too: the service says so at once, and the log says
+	 * which name it was */
+	if (decision->verdict == AW_DENY && decision->rule == AW_NO_RULE)
 		decision->verdict = AW_ALLOW;
 	address->route = AW_ROUTE_NAMES;
 	if (decision->verdict < AW_DENY &&

@@ -93,7 +93,7 @@ gemini)
 	;;
 qwen)
 	mkdir -p "$dir/home/.qwen"
-	echo '{"privacy": {"usageStatisticsEnabled": false}}' >"$dir/home/.qwen/settings.json"
+	echo '{"privacy": {"usageStatisticsEnabled": false}, "$version": 4}' >"$dir/home/.qwen/settings.json"
 	run OPENAI_API_KEY=dummy "OPENAI_BASE_URL=$url/v1" OPENAI_MODEL=fake -- \
 		"$bin/qwen" -p 'do it' -y --auth-type openai
 	;;

@@ -125,7 +125,7 @@ printf 'version: 1\nmode: enforce\nbase: open\nnetwork: {deny: [denied.test, "ot
 is 'no-name,192.0.2.10 2001:db8::10,reached,refused,reached' 'where all else is allowed, a name that is not is not found, nor reached at its port' \
 	"$(names ask=A=denied.test find=allowed.test at=192.0.2.10=80 reach=other.test=80 reach=other.test=8080)"
 policy '"192.0.2.10:80"'
-is 'not let,reached' 'a policy without names answers nobody' "$(names ask=A=allowed.test at=192.0.2.10=80)"
+is 'no-name,reached' 'a policy without names refuses each, at once' "$(names ask=A=allowed.test at=192.0.2.10=80)"
 policy '"one.wild.example"'
 run -- python3 "$root/tests/e2e/names.py" find=allowed.test "wait=$tmp/reloaded" find=allowed.test find=one.wild.example >"$tmp/out" &
 session=$!

@@ -99,6 +99,14 @@ for raced in $(jq -r '.strength // empty' "$log" | sort -u); do
 	like '^[a-z-]+$' "strength $raced is one word" "$raced"
 done
 
+# Names are named, with the reason, and where they are asked for is none.
+run enforce --runner exec -- python3 -c 'import socket; socket.getaddrinfo("host.example", 443)'
+is 'connect host.example' 'enforce names the host that it refuses' "$(denials | sort -u)"
+run audit --engine hybrid -- python3 -c 'import socket; socket.getaddrinfo("host.example", 443)'
+is 'connect host.example' 'and audit the one that it would' "$(denials | sort -u)"
+run audit --engine hybrid -- python3 -c 'import socket; socket.getaddrinfo("localhost", 443)'
+is '' 'but not localhost' "$(denials)"
+
 # A log is a file of its own: no link, and nobody else's to read.
 echo kept >"$tmp/victim"
 ln -s "$tmp/victim" "$tmp/link"

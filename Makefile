@@ -75,7 +75,7 @@ BUILD_NEEDS := gcc make libc6-dev libyaml-dev libcjson-dev uthash-dev
 TEST_NEEDS  := clang-14 libclang-rt-14-dev clang:clang clang-format-14 clang-tidy-14 \
 	cppcheck binutils musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu \
 	libc6-dev-i386-cross git jq \
-	strace gdb sqlite3 spin faketime iproute2 attr groff-base tar python3 python3-venv \
+	strace gdb sqlite3 tmux screen chromium psql:postgresql spin faketime iproute2 attr groff-base tar python3 python3-venv \
 	libpython3.11-testsuite python3-jsonschema python3-yaml util-linux procps passwd bsdutils bubblewrap \
 	firejail ssh-agent:openssh-client openssh-server openssl curl wget node:nodejs npm:npm go:golang-go
 

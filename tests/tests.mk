@@ -7,7 +7,7 @@ TEST_LIB   := $(T)/agentwatch.a
 UNIT       := $(patsubst %.c,$(BUILD)/%,$(call src,tests/unit tests/audit))
 FUZZ       := $(patsubst tests/fuzz/fuzz_%.c,$(T)/fuzz/replay_%,$(wildcard tests/fuzz/fuzz_*.c))
 # several run at a time, so those that take longest begin
-E2E_LONG   := $(patsubst %,tests/e2e/test_%.sh,transparency escapes agents mcp presets fight)
+E2E_LONG   := $(patsubst %,tests/e2e/test_%.sh,transparency escapes agents mcp same presets fight)
 E2E        := $(E2E_LONG) $(filter-out $(E2E_LONG),$(sort $(wildcard tests/e2e/test_*.sh)))
 # scripts in which being root or not makes a difference: run as an ordinary user too
 E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh, \

@@ -36,6 +36,8 @@ as_bare()
 {
 	local setting name
 	in_folder bare bash -c "$2"
+	[ -z "${AW_VERBOSE:-}" ] || note "$(cat "$tmp/bare.out" "$tmp/bare.err")"
+	[ "$(wc -l <"$tmp/bare.out")" -gt 1 ] || fail "bare, it has something to say: $1" "$(cat "$tmp/bare.err")"
 	for setting in "${settings[@]}"; do
 		name=${setting%%=*}
 		# shellcheck disable=SC2086

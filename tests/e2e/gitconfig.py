@@ -116,7 +116,7 @@ def renames():
             f"{os.path.basename(os.path.dirname(path))}/{os.path.basename(path)}: another one does")
     old = read(".git/config")
     for text in ("[alias]\n\tlg = grep --open-files=./evil .\n", "[alias]\n\tr = rebase -ix./evil\n", "[delta]\n\tpager = x\n",
-                 "[http]\n\tcookieFile = /x\n\tsaveCookies = true\n", "[core]\n\tworktree = ../..\n"):
+                 "[http]\n\tcookieFile = /x\n\tsaveCookies = true\n", "[core]\n\tworktree = /etc\n"):
         result = error_of(by_rename, ".git/config", old + text)
         say(result == "EACCES" and read(".git/config") == old, "nor " + " ".join(text.split()), result)
     text = "[alias]\n\tlg = log --graph --format='%h %s'\n[gitflow \"branch\"]\n\tmaster = main\n[core]\n\tworktree = ..\n"

@@ -27,14 +27,32 @@ static const struct {
 	const char *command, *preset;
 } commands[] = {
 	{"aider", "aider"},
+	{"cargo", "rust"},
 	{"claude", "claude-code"},
 	{"claude-agent-acp", "claude-code"},
 	{"claude-code-acp", "claude-code"},
 	{"codex", "codex"},
+	{"corepack", "node"},
 	{"gemini", "gemini-cli"},
+	{"go", "go"},
 	{"goose", "goose"},
+	{"gradle", "java"},
+	{"mvn", "java"},
+	{"node", "node"},
+	{"npm", "node"},
+	{"npx", "node"},
 	{"opencode", "opencode"},
+	{"pip", "python"},
+	{"pip3", "python"},
+	{"pnpm", "node"},
+	{"pnpx", "node"},
+	{"python", "python"},
+	{"python3", "python"},
 	{"qwen", "qwen-code"},
+	{"rustc", "rust"},
+	{"uv", "python"},
+	{"uvx", "python"},
+	{"yarn", "node"},
 };
 
 const char *aw_preset_command(size_t i, const char **ret_preset)

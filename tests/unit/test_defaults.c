@@ -35,6 +35,47 @@ static void a_preset_stands_below_the_files(void)
 	aw_policy_release(&p);
 }
 
+/* A tool that somebody runs by itself has what its preset opens, and nothing else. */
+static void tools_have_presets(void)
+{
+	static const struct {
+		const char *commands, *preset, *state, *host;
+	} tools[] = {
+		{"node npm npx pnpm yarn", "node", "/home/ann/.npm/x",
+			"registry.npmjs.org"},
+		{"python python3 pip pip3 uv uvx", "python", "/home/ann/.cache/pip/x",
+			"pypi.org"},
+		{"cargo rustc", "rust", "/home/ann/.cargo/registry/x",
+			"static.crates.io"},
+		{"go", "go", "/home/ann/.cache/go-build/x", "proxy.golang.org"},
+		{"mvn gradle", "java", "/home/ann/.m2/repository/x",
+			"repo.maven.apache.org"},
+	};
+	char names[80], *at, *name;
+	struct aw_policy p;
+	size_t i;
+
+	for (i = 0; i < sizeof(tools) / sizeof(*tools); i++) {
+		strcpy(names, tools[i].commands);
+		for (at = names; (name = strsep(&at, " "));) {
+			load_for(name, &p);
+			ok(p.picked && strcmp(p.picked, tools[i].preset) == 0,
+				"%s picks %s", name, tools[i].preset);
+			ok(judge(&p, AW_WRITE, tools[i].state).verdict == AW_ALLOW &&
+					judge_address(&p, AW_CONNECT, "192.0.2.1", 443,
+						tools[i].host)
+							.verdict == AW_ALLOW,
+				"it keeps its cache and reaches %s", tools[i].host);
+			ok(judge(&p, AW_WRITE, "/home/ann/x").verdict == AW_DENY &&
+					judge_address(&p, AW_CONNECT, "192.0.2.1", 443,
+						"example.com")
+							.verdict == AW_DENY,
+				"but nothing else");
+			aw_policy_release(&p);
+		}
+	}
+}
+
 static void agents_have_presets(void)
 {
 	static const struct {
@@ -87,6 +128,7 @@ static void agents_have_presets(void)
 			"private keys are out of reach");
 		aw_policy_release(&p);
 	}
+	tools_have_presets();
 	load_for("make", &p);
 	ok(!p.picked && judge_address(&p, AW_CONNECT, "127.0.0.1", 80, NULL).verdict ==
 				AW_DENY,

@@ -80,29 +80,58 @@ struct aw_draft_entry *aw_built_in_entry(struct aw_loader *l, enum aw_stratum st
 	return entry;
 }
 
+/* What a stratum's listen list has. */
+struct listening {
+	size_t own, internet; /* entries of files; entries for servers' addresses */
+};
+
+static void count_listening(const struct aw_loader *l, struct listening *ret)
+{
+	size_t i;
+
+	for (i = 0; i < l->draft.count; i++) {
+		const struct aw_draft_entry *e = &l->draft.entries[i];
+
+		if (e->list != AW_LIST_NET_LISTEN)
+			continue;
+		ret[e->stratum].own += e->rank == AW_RANK_FILE;
+		/* port 0 is one that the system picks: a client's, not a server's */
+		ret[e->stratum].internet += e->net_count > 0 &&
+					    e->nets[0].kind < AW_NET_ABSTRACT &&
+					    e->nets[0].port_high > 0;
+	}
+}
+
 /*
- * What presets let be listened on counts where something is refused; a list of its own
- * it is then.
+ * What presets and the base let be listened on counts where something is refused, and
+ * where no file has an empty list.  Unix sockets alone are no list for addresses: these
+ * have the default, and the loopback inside a sandbox stays free.
  */
 static void settle_listening(struct aw_loader *l)
 {
+	struct listening has[AW_STRATA_MAX] = {{0, 0}};
 	size_t i, kept = 0;
+	unsigned n;
 
+	count_listening(l, has);
 	for (i = 0; i < l->draft.count; i++) {
 		struct aw_draft_entry *e = &l->draft.entries[i];
-		struct aw_image_stratum *s = &l->draft.strata[e->stratum];
+		const struct aw_image_stratum *s = &l->draft.strata[e->stratum];
 
-		if (e->list == AW_LIST_NET_LISTEN && !s->listen &&
-			s->network == AW_DEFAULT_ALLOW) {
+		if (e->list == AW_LIST_NET_LISTEN &&
+			(s->listen ? !has[e->stratum].own
+				   : s->network == AW_DEFAULT_ALLOW))
 			aw_draft_entry_free(e);
-			continue;
-		}
-		/* the base's own do not close the loopback inside a sandbox */
-		if (e->list == AW_LIST_NET_LISTEN && e->rank != AW_RANK_BUILT_IN)
-			s->listen = 1;
-		l->draft.entries[kept++] = *e;
+		else
+			l->draft.entries[kept++] = *e;
 	}
 	l->draft.count = kept;
+	for (n = 0; n < AW_STRATA + l->policy.profile_count; n++) {
+		struct aw_image_stratum *s = &l->draft.strata[n];
+
+		if (s->network != AW_DEFAULT_ALLOW && (has[n].own || !s->listen))
+			s->listen = has[n].internet > 0;
+	}
 }
 
 void aw_builtin_add(struct aw_loader *l)

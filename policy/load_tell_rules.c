@@ -43,9 +43,7 @@ static void tell_list(const struct aw_telling *t, unsigned stratum, unsigned lis
 	struct aw_rule rule;
 	uint32_t i;
 
-	/* without a list there are the base's own alone, which come back with it */
-	if (!aw_tell_has_list(t, stratum, list) ||
-		(list == AW_LIST_NET_LISTEN && !t->image->strata[stratum].listen))
+	if (!aw_tell_has_list(t, stratum, list))
 		return;
 	aw_tell_open_list(t, list_keys[list]);
 	for (i = 0; i < t->image->parts[AW_PART_ENTRIES].count; i++)

@@ -25,7 +25,7 @@ for ((i = 0; i < 99; i++)); do lab_name big.wild.example 60 A "192.0.3.$i"; done
 
 rules='"allowed.test:80", "*.wild.example", "*.public.example:80"'
 # policy RULES [MORE]: of the network; and the rest of the file
-policy() { printf 'version: 1\nmode: enforce\nnetwork: {default: deny, allow: [%s]%s}\n%s\n' "$1" "${2:-}" "${3:-}" >"$tmp/policy.yaml"; }
+policy() { printf 'version: 1\nmode: enforce\nnetwork: {default: deny, allow: [%s]%s}\n%s\npreset: []\n' "$1" "${2:-}" "${3:-}" >"$tmp/policy.yaml"; }
 runner=exec engine=hybrid
 run() { "$AGENTWATCH" run --quiet --runner $runner --engine $engine --policy "$tmp/policy.yaml" --log "$log" "$@"; }
 names() { rm -f "$log"; run -- python3 "$root/tests/e2e/names.py" "$@" 2>&1 | paste -sd,; }

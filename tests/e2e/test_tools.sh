@@ -92,7 +92,8 @@ try: socket.socket(socket.AF_INET6).bind(("::1", 0))
 except OSError as e: print(e.errno != 13)
 else: print(True)'
 	closed python "$HOME/.pypirc" "$HOME/.config/pip/pip.conf" "$HOME/.local/lib/python3/site-packages/evil.pth"
-	works 'ermission denied' 'python may not serve' python "$python" -c 'import socket; socket.socket().bind(("127.0.0.1", 8000))'
+	# behind bwrap the loopback is the session's own
+	[ "$runner" = bwrap ] || works 'ermission denied' 'python may not serve' python "$python" -c 'import socket; socket.socket().bind(("127.0.0.1", 8000))'
 }
 
 test_go()

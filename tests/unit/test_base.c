@@ -3,6 +3,7 @@
  * test_base.c - what lies below all files is closed: files add to it, trusted ones may
  * open it, and others have no say.
  */
+#include "policy/region.h"
 #include "supervisor/base.h"
 #include "tests/unit/policy_layers.h"
 
@@ -267,6 +268,37 @@ static void a_preset_is_picked_beside_files(void)
 	}
 }
 
+/* Inside a sandbox the loopback is free, but for a list of addresses or an empty one.
+ */
+static void unix_sockets_are_no_list_of_addresses(void)
+{
+	static const struct {
+		const char *text;
+		bool lists, in_workspace;
+	} cases[] = {
+		{"filesystem: {}", false, true},
+		{"preset: [python]", false, true},
+		{"network: {listen: ['unix:/run/x']}", false, true},
+		{"preset: [loopback]", true, true},
+		{"network: {listen: ['127.0.0.1:80']}", true, true},
+		{"network: {listen: []}", true, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct aw_policy p;
+
+		load_text(cases[i].text, AW_ENFORCE, &p);
+		ok(aw_image_lists_listening(p.image, 0) == cases[i].lists,
+			"%s: the loopback inside is %s", cases[i].text,
+			cases[i].lists ? "as listed" : "free");
+		ok((judge_address(&p, AW_BIND, "/repo/s", 0, NULL).verdict ==
+			   AW_ALLOW) == cases[i].in_workspace,
+			"a socket in the workspace may %sbe listened on",
+			cases[i].in_workspace ? "" : "not ");
+		aw_policy_release(&p);
+	}
+}
+
 int main(void)
 {
 	forget_environment();
@@ -278,5 +310,6 @@ int main(void)
 	it_is_said_what_opens_it();
 	the_system_is_added_and_holds();
 	a_preset_is_picked_beside_files();
+	unix_sockets_are_no_list_of_addresses();
 	return done();
 }

@@ -84,11 +84,26 @@ static bool try_name(struct aw_name_case *c, const char *name)
 	return decision.verdict < AW_DENY;
 }
 
-/* _443._tcp.example.com: services of a name are the name's own affair. */
+enum { SERVICE_MAX = 15 /* RFC 6335, 5.1 */ };
+
+/*
+ * _443._tcp.example.com: services of a name are the name's own affair (RFC 2782).  No
+ * other labels, which could carry anything.
+ */
 static const char *behind_services(const char *name)
 {
-	while (*name == '_' && strchr(name, '.'))
-		name = strchr(name, '.') + 1;
+	static const char *const protocols[] = {
+		"_tcp.", "_udp.", "_sctp.", "_dccp.", "_https."};
+	const char *dot = *name == '_' ? strchr(name, '.') : NULL;
+
+	if (!dot || dot - name > 1 + SERVICE_MAX)
+		return name;
+	for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++) {
+		size_t len = strlen(protocols[i]);
+
+		if (strncmp(dot + 1, protocols[i], len) == 0)
+			return dot + 1 + len;
+	}
 	return name;
 }
 

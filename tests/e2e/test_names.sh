@@ -61,6 +61,10 @@ is '0,0' 'nor does what is hidden in front of one' "$(names tunnel=50=denied.tes
 is "15 no network rule allows this name,15 $tmp/policy.yaml:3: no.wild.example" 'a refusal has its reason, and its rule' \
 	"$(policy "$rules" ', deny: ["no.wild.example"]'; names why=denied.test why=no.wild.example)"
 
+is 'ok,no-name,no-name,no-name' 'of labels in front of a name those of a service are its own affair, and no others' \
+	"$(names ask=SRV=_web._tcp.allowed.test ask=SRV=_data._more.allowed.test ask=SRV=_data.allowed.test \
+		ask=SRV=_0123456789abcdef._tcp.allowed.test | sed 's/ [^,]*//g')"
+
 # --- what addresses a name may have ---
 policy "$rules"
 is 'no-name,no-name,no-name,no-name,no-name,no-name,no-name,no-name,192.0.2.10' 'a public name may not lead to private addresses' \

@@ -110,4 +110,10 @@ for user in "${users[@]}"; do
 	done
 done
 exec 7>&-
+
+# Flow labels take headers along that route elsewhere.
+is 'EINVAL EPERM' 'no flow labels where an address is refused' "$(for run in '' "$AGENTWATCH run --quiet --log none --runner exec --policy $tmp/policy.yaml --"; do
+	$run python3 -c 'import errno, socket
+try: socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).setsockopt(socket.IPPROTO_IPV6, 32, bytes(32))
+except OSError as e: print(errno.errorcode[e.errno])'; done | xargs)"
 done_testing

@@ -6,17 +6,19 @@
 . "$(dirname "$0")/../tap.sh"
 need_agentwatch
 ground=$tmp/ground
-mkdir "$ground" "$tmp/away" "$tmp/away/secret"
+away=$(mktemp -d /var/tmp/aw-away.XXXXXX) # not in /tmp, which every policy lets be written
+at_end "rm -rf $away"
+mkdir "$ground" "$away/secret"
 echo text >"$ground/file"
-echo text >"$tmp/away/file"
-echo key >"$tmp/away/secret/key"
+echo text >"$away/file"
+echo key >"$away/secret/key"
 ln -s file "$ground/link"
-ln -s "$tmp/away" "$ground/folder"
+ln -s "$away" "$ground/folder"
 mkfifo "$ground/pipe"
 ln -s pipe "$ground/door"
 cd "$ground" || exit 1
 printf 'version: 1\nmode: enforce\nprotections: off\nfilesystem: {default: read-only, write: ["%s"], deny: ["%s"]}\n' \
-	"$ground" "$tmp/away/secret" >"$tmp/held.yaml"
+	"$ground" "$away/secret" >"$tmp/held.yaml"
 sed 's|\("[^"]*secret"\)|\1, "**/*.never"|' "$tmp/held.yaml" >"$tmp/open.yaml"
 
 # sources PATH: who reported the opens of it in the last log.
@@ -43,9 +45,9 @@ for runner in bwrap landlock; do
 	is 'kernel 1' '... is logged once, by where the link leads' "$(sources "$ground/file") $(lines "$ground/file")"
 	is 0 '... and not by its own name' "$(lines "$ground/link")"
 	is text "$runner: one below a linked folder" "$(enforce "$tmp/held.yaml" -- cat folder/file)"
-	is 'kernel 1' '... likewise' "$(sources "$tmp/away/file") $(lines "$tmp/away/file")"
-	is '' "$runner: what is denied is not read" "$(enforce "$tmp/held.yaml" -- cat "$tmp/away/secret/key" 2>/dev/null)"
-	ok '... and the refusal is logged' jq -es --arg p "$tmp/away/secret/key" \
+	is 'kernel 1' '... likewise' "$(sources "$away/file") $(lines "$away/file")"
+	is '' "$runner: what is denied is not read" "$(enforce "$tmp/held.yaml" -- cat "$away/secret/key" 2>/dev/null)"
+	ok '... and the refusal is logged' jq -es --arg p "$away/secret/key" \
 		'any(.[]; .event == "call" and .path == $p and .verdict == "deny" and .enforced)' "$log"
 	is '' "$runner: nor by way of a link" "$(enforce "$tmp/held.yaml" -- cat folder/secret/key 2>/dev/null)"
 	enforce "$tmp/held.yaml" -- sh -c 'echo more >>file'
@@ -61,10 +63,10 @@ for runner in bwrap landlock; do
 	mkdir "$ground/box" && cp file box/file && cp file box/other
 	enforce "$tmp/held.yaml" -- bash -c ': <box/file; : <box/other; : <box/file
 		ln -sfT other box/file; : <box/file; : <box/file
-		mv box old; ln -s "$0" box; : <box/file; : <box/file; : <old/other' "$tmp/away"
+		mv box old; ln -s "$0" box; : <box/file; : <box/file; : <old/other' "$away"
 	is "$way $way" "$runner: a file of a known folder" "$(reads "$ground/box/file")"
 	is "kernel kernel $way" '... and one that a link of that folder leads to' "$(reads "$ground/box/other")"
-	is 'kernel kernel' '... a link in place of the folder' "$(reads "$tmp/away/file")"
+	is 'kernel kernel' '... a link in place of the folder' "$(reads "$away/file")"
 	is $way '... the folder under its new name' "$(reads "$ground/old/other")"
 	rm -r "$ground/old" "$ground/box"
 	is text "$runner: with a pattern that may cover new files" "$(enforce "$tmp/open.yaml" -- cat file)"
@@ -91,9 +93,9 @@ for runner in bwrap landlock; do
 		pid=$!
 		for ((i = 0; i < 100; i++)); do [ -e up ] && break; sleep 0.1; done
 		sed "s|deny: .|&\"$ground/file\", |" "$tmp/held.yaml" >"$tmp/now.yaml"
-		like "the old policy stays: .*at or below $ground" "$runner: a policy that takes some of it back is refused" \
+		like "the old policy stays: .*at or below /tmp" "$runner: a policy that takes some of it back is refused" \
 			"$("$AGENTWATCH" policy reload "now-$runner" 2>&1)"
-		sed "s|deny: .|&\"$tmp/away/other\", |" "$tmp/held.yaml" >"$tmp/now.yaml"
+		sed "s|deny: .|&\"$away/other\", |" "$tmp/held.yaml" >"$tmp/now.yaml"
 		like 'read again' '... one that does not is taken' "$("$AGENTWATCH" policy reload "now-$runner" 2>&1)"
 		touch down
 		wait $pid

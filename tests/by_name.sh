@@ -40,7 +40,7 @@ call_shim: open: the shim
 call_kin: fopen syscall: /proc of a process; pidfds
 machine: syscall: no file
 outside: fopen opendir syscall: /proc of the target
-outside_epoll: fopen: /proc of the target
+outside_epoll: fopen syscall: /proc of the target; kcmp
 landlock_apply: open syscall: paths of the policy, O_PATH
 landlock_make: opendir realpath: paths of the policy
 landlock_reads: opendir: paths of the policy, before the command

@@ -13,6 +13,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/hand.h"
+#include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/kernel/place_act.h"
 
@@ -274,6 +275,28 @@ static bool read_subject(struct aw_notified *call, bool *ret_descriptor)
 	return true;
 }
 
+/* A descriptor that was opened with O_PATH is none to these calls: open(2). */
+static bool needs_open_file(const struct aw_notified *call)
+{
+	return call->row->path == AW_ARG_FD || call->sys == AW_SYS_ioctl ||
+	       (!call->args[call->row->path] && has_descriptor_alone(call));
+}
+
+/* False: answered. */
+static bool is_open_file(struct aw_notified *call, int number)
+{
+	AW_CLOSE int fd = -1;
+
+	aw_persona_drop();
+	fd = aw_hand_socket(call, number);
+	if (fd < 0)
+		return false;
+	if (!(fcntl(fd, F_GETFL) & O_PATH))
+		return true;
+	aw_hand_answer(call, -EBADF);
+	return false;
+}
+
 static bool find_subject(struct aw_notified *call, struct aw_place *ret)
 {
 	const struct aw_syscall *row = call->row;
@@ -291,6 +314,8 @@ static bool find_subject(struct aw_notified *call, struct aw_place *ret)
 	if (!descriptor)
 		return aw_hand_find(call, &wish, call->raw, ret, &call->event.path,
 			&call->event.raw);
+	if (needs_open_file(call) && !is_open_file(call, wish.dir))
+		return false;
 	err = aw_place_of_descriptor(&call->target, wish.dir, ret);
 	if (err) {
 		aw_hand_answer(call, -err);
@@ -336,13 +361,23 @@ static void carry_out(
 	aw_hand_wait(call, &waiting);
 }
 
+/* utimensat(2): then nothing is looked at, not even the path. */
+static bool changes_nothing(const struct change *change)
+{
+	return change->times_given && change->times[0].tv_nsec == UTIME_OMIT &&
+	       change->times[1].tv_nsec == UTIME_OMIT;
+}
+
 void aw_hand_change(struct aw_notified *call)
 {
 	struct change change = {.value = NULL};
 	struct aw_place place;
 	int err = has_bad_flags(call) ? EINVAL : read_change(call, &change);
 
-	if (err) {
+	if (changes_nothing(&change)) {
+		call->silent = true;
+		aw_hand_answer(call, 0);
+	} else if (err) {
 		call->silent = true; /* no file was looked at */
 		aw_hand_answer(call, -err);
 	} else if (find_subject(call, &place)) {

@@ -222,9 +222,14 @@ static void link_it(struct aw_notified *call, const struct aw_place *from,
 static bool find_source(struct aw_notified *call, struct aw_place *ret)
 {
 	uint64_t flags = call->row->effect == AW_FX_LINK && call->row->flags >= 0
-				 ? call->args[call->row->flags]
+				 ? (uint32_t)call->args[call->row->flags]
 				 : 0;
 
+	if (flags & ~(uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) {
+		call->silent = true;
+		aw_hand_answer(call, -EINVAL);
+		return false;
+	}
 	if (!(flags & AT_EMPTY_PATH))
 		return find_first(call, flags & AT_SYMLINK_FOLLOW, ret);
 	if (!aw_hand_read(call, call->args[call->row->path], call->raw))

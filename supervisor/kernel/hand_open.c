@@ -52,7 +52,8 @@ static int read_how(struct aw_notified *call, struct wish *ret)
 	for (size_t i = 0; i < size - sizeof(how); i++)
 		if (more[i])
 			return E2BIG;
-	if (how.resolve & ~(uint64_t)RESOLVE_KNOWN)
+	if (how.resolve & ~(uint64_t)RESOLVE_KNOWN ||
+		(how.resolve & RESOLVE_BENEATH && how.resolve & RESOLVE_IN_ROOT))
 		return EINVAL;
 	if (how.resolve & RESOLVE_CACHED) /* may always say so */
 		return EAGAIN;

@@ -3,11 +3,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "tests/escapes/escape.h"
@@ -119,12 +121,43 @@ static void leases(void *(*waiting)(void *), const char *what)
 	close(fd);
 }
 
+/* What the kernel refuses, or does not look at. */
+static void arguments(void)
+{
+	static const struct timespec omit[2] = {{0, UTIME_OMIT}, {0, UTIME_OMIT}};
+	const struct open_how how = {
+		.flags = O_RDONLY, .resolve = RESOLVE_BENEATH | RESOLVE_IN_ROOT};
+	int path = open("plain", O_PATH);
+
+	say("fchmod of a path", fchmod(path, 0640));
+	say("fchown of a path", fchown(path, -1, -1));
+	say("fsetxattr of a path", fsetxattr(path, "user.x", "1", 1, 0));
+	say("fremovexattr of a path", fremovexattr(path, "user.x"));
+	say("futimens of a path", futimens(path, NULL));
+	say("fchownat of a path", fchownat(path, "", -1, -1, AT_EMPTY_PATH));
+	say("fchmod of nothing", fchmod(777, 0640));
+	close(path);
+	path = open("plain", O_RDONLY);
+	say("fchmod of a file", fchmod(path, 0640));
+	say("fchown of a file", fchown(path, -1, -1));
+	close(path);
+	say("linkat, flag 1", linkat(AT_FDCWD, "plain", AT_FDCWD, "hard", 1));
+	say("linkat, flag 0x80000",
+		linkat(AT_FDCWD, "plain", AT_FDCWD, "hard", 0x80000));
+	close_it("openat2, beneath and in a root",
+		syscall(SYS_openat2, AT_FDCWD, "plain", &how, sizeof how));
+	say("utimensat, nothing of nothing",
+		utimensat(AT_FDCWD, "nonexistent", omit, 0));
+	show("plain");
+}
+
 void same_types(void)
 {
 	int before = descriptors();
 
 	pipes();
 	folders_and_links();
+	arguments();
 	leases(hold_up, "opened");
 	leases(cut, "truncated");
 	holds("no descriptor is left over", descriptors() == before);

@@ -64,6 +64,7 @@ is "15 no network rule allows this name,15 $tmp/policy.yaml:3: no.wild.example" 
 is 'ok,no-name,no-name,no-name' 'of labels in front of a name those of a service are its own affair, and no others' \
 	"$(names ask=SRV=_web._tcp.allowed.test ask=SRV=_data._more.allowed.test ask=SRV=_data.allowed.test \
 		ask=SRV=_0123456789abcdef._tcp.allowed.test | sed 's/ [^,]*//g')"
+is 0 '... which never leave the machine' "$(asked '^[^ ]*_\(data\|more\|0123\)')"
 
 # --- what addresses a name may have ---
 policy "$rules"

@@ -82,6 +82,13 @@ int aw_landlock_add_path(int ruleset, const char *path, uint64_t access)
 	return failed && why != EBADFD ? -1 : 0;
 }
 
+int aw_landlock_add_folder(int ruleset, int folder, uint64_t access)
+{
+	struct path_rule rule = {access, folder};
+
+	return (int)syscall(SYS_landlock_add_rule, ruleset, RULE_PATH, &rule, 0);
+}
+
 int aw_landlock_add_port(int ruleset, uint64_t port, uint64_t access)
 {
 	struct port_rule rule = {access, port};

@@ -22,11 +22,11 @@
 enum { BOUND_MAX = 1024, SUN_NAME = 108, DEVICE_MINOR = 20 /* bits */ };
 
 struct bound {
-	uint32_t socket; /* its inode */
-	uint32_t cookie[2];
-	uint32_t ino, kernels_dev; /* of its file, as the kernel numbers them */
-	dev_t dev;		   /* as stat(2) does */
+	dev_t dev;		   /* of its file, as stat(2) has it */
 	size_t len;		   /* of name; 0: a file */
+	uint32_t socket;	   /* its inode */
+	uint32_t ino, kernels_dev; /* of its file, as the kernel numbers them */
+	uint32_t cookie[2];
 	char name[SUN_NAME];
 };
 

@@ -71,8 +71,7 @@ static bool hold_to(int folder)
 	AW_CLOSE int rules = aw_landlock_begin(AW_LL_MAKES, 0, 0);
 
 	return rules >= 0 &&
-	       aw_landlock_add_path(
-		       rules, aw_place_way(folder).text, AW_LL_MAKE_SOCK) == 0 &&
+	       aw_landlock_add_folder(rules, folder, AW_LL_MAKE_SOCK) == 0 &&
 	       aw_landlock_restrict(rules) == 0;
 }
 

@@ -31,7 +31,7 @@ docs/PERFORMANCE.md: ## measure everything and write the page of performance ane
 .PHONY: escapes-long
 ESCAPES_LONG := tests/e2e/test_sockets.sh tests/e2e/test_gate_calls.sh tests/e2e/test_race_matrix.sh
 escapes-long: all ## what takes longer than CI has time for, some minutes each
-	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_SOCKETS_PAIR=25 AW_SOCKETS_FOCUS=5000 AW_GATE_ALL=1 AW_MATRIX_MS=60000 \
+	@AGENTWATCH=$(PROG) AW_TEST_BUILD=$(abspath $(T)) AW_SOCKETS_PAIR=25 AW_SOCKETS_FOCUS=5000 AW_GATE_ALL=1 AW_MATRIX_MS=60000 AW_MATRIX_FOCUS_MS=6000 \
 		tests/run.sh -t 3600 $(ESCAPES_LONG)
 
 # --- soak, faults, models ---

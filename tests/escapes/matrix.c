@@ -2,12 +2,13 @@
 /*
  * matrix.c - every call that names a path, while what stands at that name changes.
  *
- * `matrix ROOT MILLISECONDS SEED` works in ROOT/w.  The name "x" is exchanged with "y"
- * by another process and a thread, each pair of kinds in turn; meanwhile all calls of
- * policy/calls.def go round with "x", "x/" and "x/inner" as each of their paths.  What
- * a link leads to is what the policy keeps: `secret` (not read), `frozen` and ROOT/out
- * (not changed); ROOT/w/guard may not get an entry "inner".  matrix.py looks at these
- * from outside; what a descriptor or an answer gives away is printed here.
+ * `matrix ROOT MILLISECONDS SEED [CALL A B]` works in ROOT/w; CALL A B: this call and
+ * pair of kinds alone.  The name "x" is exchanged with "y" by another process and a
+ * thread, each pair of kinds in turn; meanwhile all calls of policy/calls.def go round
+ * with "x", "x/" and "x/inner" as each of their paths.  What a link leads to is what
+ * the policy keeps: `secret` (not read), `frozen` and ROOT/out (not changed);
+ * ROOT/w/guard may not get an entry "inner".  matrix.py looks at these from outside;
+ * what a descriptor or an answer gives away is printed here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -290,7 +291,7 @@ static bool is_left_out(const struct row *row)
 }
 
 /* All calls, again and again, while this pair of kinds is exchanged. */
-static unsigned long go_round(long until)
+static unsigned long go_round(long until, const char *only)
 {
 	static const char *const paths[] = {"x", "x/", "x/inner", "x/new"};
 	static long variant;
@@ -300,7 +301,7 @@ static unsigned long go_round(long until)
 		const struct row *row =
 			&rows[(unsigned long)rand() % (sizeof rows / sizeof *rows)];
 
-		if (is_left_out(row))
+		if (is_left_out(row) || (only && strcmp(only, row->name) != 0))
 			continue;
 		call(row, row->path2 >= 0 && rand() % 2, paths[rand() % 4],
 			rand() % 48);
@@ -352,11 +353,11 @@ int main(int argc, char **argv)
 	sigset_t set;
 	pid_t child;
 
-	if (argc != 4 || chdir(argv[1]) < 0 || chdir("w") < 0)
+	if ((argc != 4 && argc != 7) || chdir(argv[1]) < 0 || chdir("w") < 0)
 		return 2;
 	prepare(argv[1]);
 	srand((unsigned)atoi(argv[3]));
-	each = atol(argv[2]) / (KINDS * (KINDS - 1) / 2);
+	each = atol(argv[2]) / (argc == 7 ? 1 : KINDS * (KINDS - 1) / 2);
 	now = mmap(
 		NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	child = fork();
@@ -371,11 +372,13 @@ int main(int argc, char **argv)
 	never_wait();
 	for (int a = 0; a < KINDS; a++)
 		for (int b = a + 1; b < KINDS; b++, cell++) {
+			if (argc == 7 && (atoi(argv[5]) != a || atoi(argv[6]) != b))
+				continue;
 			now->a = a, now->b = b, now->to = (cell + atoi(argv[3])) % 3;
 			clear("x");
 			clear("y");
 			until = clock_ms() + each;
-			count += go_round(until);
+			count += go_round(until, argc == 7 ? argv[4] : NULL);
 		}
 	stop = 1;
 	kill(child, SIGKILL);

@@ -22,6 +22,7 @@ filesystem:
   deny_write: ["{root}/w/frozen", "{root}/w/guard/inner"]
 network: {{default: deny, listen: ["unix:{root}/w/**"]}}
 """
+KINDS = ["file", "folder", "link-to-file", "link-to-folder", "pipe", "nothing"]
 KEPT = ["w/secret", "w/frozen", "out"]
 
 
@@ -54,7 +55,7 @@ class Ground:
         before = self.state()
         with open(self.root + "/said", "wb+") as said:
             process = subprocess.Popen(
-                [*prefix, self.root + "/matrix", self.root, str(options.ms), str(options.seed)], env=env,
+                [*prefix, self.root + "/matrix", self.root, str(options.ms), str(options.seed), *(options.focus or [])], env=env,
                 cwd=self.root, stdin=subprocess.DEVNULL, stdout=said, stderr=said, **other)
             try:
                 process.wait(options.ms / 1000 * 2 + 20)
@@ -81,7 +82,11 @@ def main():
     parser.add_argument("--users", default=pwd.getpwuid(os.geteuid()).pw_name)
     parser.add_argument("--ms", type=int, default=3000, help="of one run")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--focus", default="", help="CALL:KIND:KIND, of " + ", ".join(KINDS))
     options = parser.parse_args()
+    if options.focus:
+        call, one, two = options.focus.split(":")
+        options.focus = [call, *map(str, sorted((KINDS.index(one), KINDS.index(two))))]
     for user in options.users.split(","):
         for runner in ["bare", *options.runners.split(",")]:
             prefix = [] if runner == "bare" else [

@@ -59,11 +59,13 @@ struct aw_page {
 	_Atomic uint32_t stale;	     /* a newer memfd exists: fetch it */
 	_Atomic uint32_t doorbell;   /* futex: the drainer sleeps on it */
 	_Atomic uint32_t drowsy;     /* 1 while the drainer sleeps */
-	uint32_t enforce;	     /* 1: denied calls fail */
-	uint32_t ask;		     /* 1: every call waits for the supervisor */
-	uint32_t hides;		     /* 1: metadata is watched */
-	uint32_t profiles;	     /* 1: an exec may enter one */
-	uint32_t refusal;	     /* errno of a denied connect */
+	_Atomic uint32_t
+		interrupted; /* +1: a signal ends a call that waits for an answer */
+	uint32_t enforce;    /* 1: denied calls fail */
+	uint32_t ask;	     /* 1: every call waits for the supervisor */
+	uint32_t hides;	     /* 1: metadata is watched */
+	uint32_t profiles;   /* 1: an exec may enter one */
+	uint32_t refusal;    /* errno of a denied connect */
 	uint64_t image_size;
 	char shim[1024];  /* what LD_PRELOAD must hold */
 	char socket[128]; /* preload engine: where to ask; "" otherwise */

@@ -71,28 +71,47 @@ static inline void aw_leave(const struct aw_passage *passage, bool failed)
 bool aw_enter_exec(
 	enum aw_call call, int dir, const char *path, int how, char *const *argv);
 
+/* What was so before a call that may have to be made again. */
+struct aw_before {
+	int error;	      /* errno */
+	uint32_t interrupted; /* of the session's page */
+};
+
+static inline struct aw_before aw_before(void)
+{
+	const struct aw_page *page = aw_session();
+
+	return (struct aw_before){.error = *aw_errno(),
+		.interrupted = page ? atomic_load_explicit(
+					      &page->interrupted, memory_order_relaxed)
+				    : 0};
+}
+
 /*
  * A call that has just failed was interrupted before the kernel layer took it: nothing
- * has been done, and a call that cannot be interrupted without us is made again.
+ * has been done, and a call that cannot be interrupted without us is made again.  A
+ * signal that ends the wait for a human's answer is the program's to handle: such a
+ * call fails, so that Ctrl-C reaches programs whose handlers run between calls.
  */
-static inline bool aw_interrupted(void)
+static inline bool aw_interrupted(struct aw_before before)
 {
 	enum aw_work work;
 
 	if (__builtin_expect(*aw_errno() != 4 /* EINTR */, 1))
 		return false;
 	work = aw_work();
-	return work != AW_WORK_PRELOAD && work != AW_WORK_NONE;
+	return work != AW_WORK_PRELOAD && work != AW_WORK_NONE &&
+	       aw_before().interrupted == before.interrupted;
 }
 
 /* The same for an open: the file is of a kind that nobody waits for. */
-bool aw_open_again(int dir, const char *path);
+bool aw_open_again(struct aw_before before, int dir, const char *path);
 
 /* Such a call has been made again, and has not failed: errno is as it was before. */
-static inline void aw_made_again(bool failed, int before)
+static inline void aw_made_again(bool failed, struct aw_before before)
 {
 	if (!failed && *aw_errno() == 4 /* EINTR */)
-		*aw_errno() = before;
+		*aw_errno() = before.error;
 }
 
 /* The errno of a refused call. */

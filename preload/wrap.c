@@ -45,7 +45,7 @@ static long without_libc(int sys, const long a[6])
 		ret(*real) params;                                                     \
 		struct aw_passage passage;                                             \
 		ret result;                                                            \
-		const int before = *aw_errno();                                        \
+		const struct aw_before before = aw_before();                           \
                                                                                        \
 		if (!aw_enter(AW_FN_##name, AW_SYS_##sys, a, &passage))                \
 			return -1;                                                     \
@@ -53,7 +53,7 @@ static long without_libc(int sys, const long a[6])
 		do                                                                     \
 			result =                                                       \
 				real ? real args : (ret)without_libc(AW_SYS_##sys, a); \
-		while (result == -1 && aw_interrupted());                              \
+		while (result == -1 && aw_interrupted(before));                        \
 		aw_made_again(result == -1, before);                                   \
 		aw_leave(&passage, result == -1);                                      \
 		after(AW_SYS_##sys);                                                   \
@@ -92,12 +92,12 @@ static int open_once(
 }
 
 /* Without us nobody interrupts the open of a file or folder, there or not. */
-bool aw_open_again(int dir, const char *path)
+bool aw_open_again(struct aw_before before, int dir, const char *path)
 {
 	struct stat st;
 	long ret;
 
-	if (!aw_interrupted())
+	if (!aw_interrupted(before))
 		return false;
 	ret = aw_raw(__NR_newfstatat, dir, path, &st, 0);
 	return ret == -ENOENT ||
@@ -107,11 +107,12 @@ bool aw_open_again(int dir, const char *path)
 static int real_open(
 	enum aw_call call, int dir, const char *path, int flags, mode_t mode)
 {
-	int ret, before = *aw_errno();
+	const struct aw_before before = aw_before();
+	int ret;
 
 	do
 		ret = open_once(call, dir, path, flags, mode);
-	while (ret == -1 && aw_open_again(dir, path));
+	while (ret == -1 && aw_open_again(before, dir, path));
 	aw_made_again(ret == -1, before);
 	return ret;
 }

@@ -154,6 +154,7 @@ static size_t count(const char *first, va_list args)
 AW_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	int (*real)(const char *, char *const[], char *const[]);
+	const struct aw_before before = aw_before();
 	struct aw_child_env env;
 	int ret;
 
@@ -163,7 +164,7 @@ AW_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 	aw_child_env_make(envp, is_foreign(path), &env);
 	do
 		ret = real(path, argv, env.vector);
-	while (aw_interrupted());
+	while (aw_interrupted(before));
 	aw_child_env_release(&env);
 	return ret;
 }
@@ -204,6 +205,7 @@ static int search(
 	enum aw_call call, const char *file, char *const argv[], char *const envp[])
 {
 	int (*real)(const char *, char *const[], char *const[]);
+	const struct aw_before before = aw_before();
 	struct aw_child_env env;
 	int ret;
 
@@ -216,7 +218,7 @@ static int search(
 	aw_child_env_make(envp, false, &env);
 	do
 		ret = real(file, argv, env.vector);
-	while (aw_interrupted());
+	while (aw_interrupted(before));
 	aw_child_env_release(&env);
 	return ret;
 }

@@ -88,7 +88,8 @@ AW_EXPORT FILE *fopen(const char *path, const char *mode)
 	struct aw_passage passage;
 	FILE *ret;
 	bool readable = readable_text(mode);
-	int before, flags = readable ? flags_of(mode) : -1;
+	struct aw_before before;
+	int flags = readable ? flags_of(mode) : -1;
 
 	/* fdopen(3) does not seek; a stream that appends starts at the end */
 	if (fdopen && flags >= 0 && *mode != 'a') {
@@ -108,10 +109,10 @@ AW_EXPORT FILE *fopen(const char *path, const char *mode)
 	if (!aw_enter(AW_FN_fopen, AW_SYS_openat, a, &passage))
 		return NULL;
 	*(void **)&real = aw_real(AW_FN_fopen);
-	before = *aw_errno();
+	before = aw_before();
 	do
 		ret = real(path, mode);
-	while (!ret && aw_open_again(AT_FDCWD, path));
+	while (!ret && aw_open_again(before, AT_FDCWD, path));
 	aw_made_again(!ret, before);
 	aw_leave(&passage, !ret);
 	return ret;
@@ -144,7 +145,7 @@ AW_EXPORT DIR *opendir(const char *path)
 	const long a[6] = {AT_FDCWD, (long)path, flags};
 	DIR *(*real)(const char *);
 	struct aw_passage passage;
-	int before;
+	struct aw_before before;
 	DIR *ret;
 
 	if (fdopendir) {
@@ -162,10 +163,10 @@ AW_EXPORT DIR *opendir(const char *path)
 	if (!aw_enter(AW_FN_opendir, AW_SYS_openat, a, &passage))
 		return NULL;
 	*(void **)&real = aw_real(AW_FN_opendir);
-	before = *aw_errno();
+	before = aw_before();
 	do
 		ret = real(path);
-	while (!ret && aw_open_again(AT_FDCWD, path));
+	while (!ret && aw_open_again(before, AT_FDCWD, path));
 	aw_made_again(!ret, before);
 	aw_leave(&passage, !ret);
 	return ret;

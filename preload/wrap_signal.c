@@ -13,11 +13,12 @@
 
 AW_EXPORT int kill(pid_t pid, int number)
 {
-	int ret, before = *aw_errno();
+	const struct aw_before before = aw_before();
+	int ret;
 
 	do
 		ret = (int)aw_answer(aw_raw(__NR_kill, pid, number));
-	while (ret == -1 && aw_interrupted());
+	while (ret == -1 && aw_interrupted(before));
 	aw_made_again(ret == -1, before);
 	return ret;
 }
@@ -25,12 +26,13 @@ AW_EXPORT int kill(pid_t pid, int number)
 AW_EXPORT int raise(int number)
 {
 	int (*real)(int);
-	int ret, before = *aw_errno();
+	const struct aw_before before = aw_before();
+	int ret;
 
 	*(void **)&real = aw_real(AW_FN_raise);
 	do
 		ret = real(number);
-	while (ret != 0 && (ret == EINTR || aw_interrupted()));
+	while (ret != 0 && (ret == EINTR || aw_interrupted(before)));
 	aw_made_again(ret != 0, before);
 	return ret;
 }
@@ -38,12 +40,13 @@ AW_EXPORT int raise(int number)
 AW_EXPORT int sigqueue(pid_t pid, int number, const union sigval value)
 {
 	int (*real)(pid_t, int, const union sigval);
-	int ret, before = *aw_errno();
+	const struct aw_before before = aw_before();
+	int ret;
 
 	*(void **)&real = aw_real(AW_FN_sigqueue);
 	do
 		ret = real(pid, number, value);
-	while (ret == -1 && aw_interrupted());
+	while (ret == -1 && aw_interrupted(before));
 	aw_made_again(ret == -1, before);
 	return ret;
 }

@@ -119,6 +119,11 @@ void aw_shared_moved(struct aw_shared *shared)
 	atomic_fetch_add(&shared->page->generation, 1);
 }
 
+void aw_shared_interrupted(struct aw_shared *shared)
+{
+	atomic_fetch_add(&shared->page->interrupted, 1);
+}
+
 void aw_shared_led(struct aw_shared *shared)
 {
 	atomic_fetch_add(&shared->page->links, 1);

@@ -35,6 +35,9 @@ void aw_shared_release(struct aw_shared *shared);
 /* Cached directory names may be wrong from now on. */
 void aw_shared_moved(struct aw_shared *shared);
 
+/* A signal ends a call that waits for an answer: the library must not make it again. */
+void aw_shared_interrupted(struct aw_shared *shared);
+
 /* Paths that were known to have no symbolic link in them may have one from now on. */
 void aw_shared_led(struct aw_shared *shared);
 

@@ -102,6 +102,7 @@ static void interrupt(struct aw_waiter *waiter)
 	struct seccomp_notif_resp response = {
 		.id = p->request.id, .error = p->sure ? -RESTART : -EINTR};
 
+	aw_shared_interrupted(atomic_load(&p->watch->shared));
 	ioctl(p->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 

@@ -166,15 +166,15 @@ static bool is_guarded(const struct aw_notified *call, const struct aw_place *fr
 /*
  * Whether something may have a name depends on what it is where a rule is about what
  * lies below that name (guard.h), and renameat2(2) takes whatever is there by then.  So
- * there the very thing that was judged is moved, which is no directory, or it would
- * have been refused; and nothing is exchanged.
+ * there the very thing that was judged is moved, a directory when a human said so; and
+ * nothing is exchanged.
  */
 static void rename_guarded(struct aw_notified *call, const struct aw_place *from,
 	const struct aw_place *to, unsigned flags)
 {
 	if (flags & ~(unsigned)RENAME_NOREPLACE)
 		aw_hand_answer(call, -EPERM);
-	else if (from->object >= 0 && strchr(from->last, '/'))
+	else if (!S_ISDIR(from->st.st_mode) && strchr(from->last, '/'))
 		aw_hand_answer(call, -ENOTDIR);
 	else
 		done(call, aw_place_move(from, to, flags));

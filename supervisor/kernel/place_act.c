@@ -101,17 +101,27 @@ int aw_place_rename(
 	return renameat2(from->parent, from->last, to->parent, to->last, flags);
 }
 
-/* Over what is there: by a name of our own, which the protections keep from others. */
-static int move_onto(const struct aw_place *from, const struct aw_place *to)
+/* A name in that folder which nobody knows, and which may not be made by a program. */
+static int name_between(int parent, struct aw_place *ret)
 {
-	struct aw_place between = {.parent = to->parent, .object = -1};
 	uint64_t number = 0;
-	int saved;
 
 	if (getrandom(&number, sizeof(number), 0) < 0)
 		return -1;
-	snprintf(between.last, sizeof(between.last), ".agentwatch-config.%llx",
+	*ret = (struct aw_place){.parent = parent, .object = -1};
+	snprintf(ret->last, sizeof(ret->last), ".agentwatch-config.%llx",
 		(unsigned long long)number);
+	return 0;
+}
+
+/* Over what is there: by a name of our own, which the protections keep from others. */
+static int move_onto(const struct aw_place *from, const struct aw_place *to)
+{
+	struct aw_place between;
+	int saved;
+
+	if (name_between(to->parent, &between) < 0)
+		return -1;
 	if (aw_place_link_to(from, &between) < 0)
 		return -1;
 	if (is_at(&between, &from->st) &&
@@ -123,13 +133,34 @@ static int move_onto(const struct aw_place *from, const struct aw_place *to)
 	return -1;
 }
 
+/* A directory has no second name: it is moved under a name of ours and looked at. */
+static int move_folder(
+	const struct aw_place *from, const struct aw_place *to, unsigned flags)
+{
+	struct aw_place between;
+	int saved;
+
+	if (name_between(to->parent, &between) < 0 ||
+		renameat2(from->parent, from->last, between.parent, between.last,
+			RENAME_NOREPLACE) < 0)
+		return -1;
+	if (!is_at(&between, &from->st))
+		errno = ENOENT; /* what was judged had gone by then */
+	else if (renameat2(between.parent, between.last, to->parent, to->last, flags) ==
+		 0)
+		return 0;
+	saved = errno;
+	renameat2(between.parent, between.last, from->parent, from->last,
+		RENAME_NOREPLACE);
+	errno = saved;
+	return -1;
+}
+
 int aw_place_move(
 	const struct aw_place *from, const struct aw_place *to, unsigned flags)
 {
-	if (S_ISDIR(from->st.st_mode)) {
-		errno = EPERM;
-		return -1;
-	}
+	if (S_ISDIR(from->st.st_mode))
+		return move_folder(from, to, flags);
 	/* rename(2): two names of one file stay as they are */
 	if (!(flags & RENAME_NOREPLACE) && is_at(to, &from->st))
 		return 0;

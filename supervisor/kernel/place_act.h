@@ -50,7 +50,8 @@ int aw_place_rename(
 
 /*
  * The object that was found at `from` gets the name `to`, and nothing else does: by a
- * hard link, a folder by way of a name that nobody knows.  flags: 0 or RENAME_NOREPLACE.
+ * hard link, a folder by way of a name that nobody knows.  flags: 0 or
+ * RENAME_NOREPLACE.
  */
 int aw_place_move(
 	const struct aw_place *from, const struct aw_place *to, unsigned flags);

@@ -120,7 +120,7 @@ see_runner() { "$@" -- true 2>/dev/null; last .runner; }
 see_verdicts() { "$@" --log "$log" -- cat /etc/hostname >/dev/null 2>&1; jq -rs 'map(select(.path == "/etc/hostname") | .source)[0]' "$log"; }
 see_on_missing_runner() { "$@" --runner docker -- true >/dev/null 2>&1; echo $?; }
 see_require() { "$@" --mode enforce --runner exec -- true >/dev/null 2>&1; echo $?; }
-see_quiet() { "$@" -- cat "$tmp/none" 2>&1 | grep -c '^agentwatch: '; }
+see_quiet() { : >"$tmp/none"; "$@" -- cat "$tmp/none" 2>&1 | grep -c '^agentwatch: '; }
 see_keep_descendants()
 {
 	"$@" --quiet -- sh -c "sleep 77 </dev/null >/dev/null 2>&1 & echo \$! >'$tmp/pid'" 2>/dev/null

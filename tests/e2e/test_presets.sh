@@ -91,7 +91,8 @@ rm .agentwatch.yaml
 mkdir "$tmp/bin"
 ln -s "$(command -v sh)" "$tmp/bin/codex"
 err=$("$AGENTWATCH" run --mode enforce --runner exec --log "$log" -- "$tmp/bin/codex" -c 'mkdir -p ~/.codex && echo x >~/.codex/state' 2>&1)
-like "^agentwatch: preset codex \(from the command's name\)" 'a preset goes by the command, and is named on stderr' "$err"
+is "agentwatch: preset codex (from the command's name)" 'a preset goes by the command, and is named on stderr' \
+	"$(grep '^agentwatch: preset' <<<"$err")"
 is x "the agent's own folder can be changed" "$(cat "$HOME/.codex/state")"
 is '' 'quiet does not name it' "$(run "$tmp/bin/codex" -c true)"
 like 'ermission denied' "the agent's settings cannot" "$(run "$tmp/bin/codex" -c 'echo x >~/.codex/config.toml')"

@@ -109,6 +109,7 @@ test_go()
 	works '^ok' 'go tests' go go test -vet=off ./...
 	ok "$runner: go's cache was filled" sh -c 'ls "$HOME"/.cache/go-build/*/*-a'
 	closed go "$HOME/go/bin/x" "$HOME/.config/go/env"
+	mkdir -p "$HOME/.config/go" "${XDG_CONFIG_HOME:-$HOME/.config}/go"
 	works 'ermission denied' 'go env -w is refused' go go env -w GOFLAGS=-toolexec=/bin/evil
 }
 

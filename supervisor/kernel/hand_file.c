@@ -299,16 +299,16 @@ static void symlink_it(struct aw_notified *call)
 		return;
 	call->event.raw2 = (struct aw_text){call->raw2, strlen(call->raw2)};
 	call->leads = true;
-	if (!aw_hand_is_taken(call, &place) && aw_hand_may(call, &place, NULL) &&
-		!links_round(call, &place) && aw_git_enter(call, &place, false) &&
-		take(call))
+	if (is_no_name(&place))
+		aw_hand_answer(call, -EEXIST);
+	else if (!aw_hand_is_taken(call, &place) && aw_hand_may(call, &place, NULL) &&
+		 !links_round(call, &place) && aw_git_enter(call, &place, false) &&
+		 take(call))
 		done(call, aw_place_make_link(&place, call->raw2));
 	aw_git_leave(call);
 	aw_place_release(&place);
 }
 
-/* chdir and chroot change the target itself: only it can do them. Metadata is looked
- * at, not opened; what is hidden is not there. */
 /* access(2) that asks for write. */
 static bool asks_to_write(const struct aw_notified *call)
 {
@@ -348,6 +348,10 @@ static void answer_access(struct aw_notified *call, const struct aw_place *place
 	call->err = EACCES;
 }
 
+/*
+ * chdir and chroot change the target itself: only it can do them. Metadata is looked
+ * at, not opened; what is hidden is not there.
+ */
 static void judge_only(struct aw_notified *call)
 {
 	struct aw_place place;

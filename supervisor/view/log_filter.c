@@ -139,9 +139,11 @@ void aw_log_filter_expand(struct aw_log_filter *filter, const char *workspace)
 {
 	filter->expanded = calloc(filter->paths.count + 1, sizeof(*filter->expanded));
 	for (size_t i = 0; filter->expanded && i < filter->paths.count; i++) {
-		filter->expanded[i] = expand(filter->paths.items[i], workspace);
-		if (filter->expanded[i])
-			filter->paths.items[i] = filter->expanded[i];
+		AW_FREE char *whole = expand(filter->paths.items[i], workspace);
+
+		if (whole)
+			filter->paths.items[i] = whole;
+		filter->expanded[i] = aw_take_ptr(&whole);
 	}
 }
 

@@ -19,16 +19,19 @@ static void show_first(
 	cJSON_Delete(line);
 }
 
-static struct aw_order_one *last(const struct aw_order *order)
+/* When the last of what is held was; before all else when nothing is. */
+static int64_t last_time(const struct aw_order *order)
 {
-	return order->count ? &order->held[order->first + order->count - 1] : NULL;
+	return order->count ? order->held[order->first + order->count - 1].when
+			    : INT64_MIN;
 }
 
 void aw_order_add(struct aw_order *order, cJSON *line,
 	void (*show)(void *ctx, const cJSON *line), void *ctx)
 {
 	const char *ts = aw_event_word(line, "ts");
-	struct aw_order_one one = {.line = line}, *at;
+	struct aw_order_one one = {.line = line}, *held;
+	size_t at;
 
 	if (!order->held)
 		order->held = calloc(2 * AW_ORDER_HELD, sizeof(*order->held));
@@ -44,14 +47,14 @@ void aw_order_add(struct aw_order *order, cJSON *line,
 			order->count * sizeof(*order->held));
 		order->first = 0;
 	}
+	held = order->held;
 	if (!ts || aw_when_parse(ts, &one.when) < 0)
-		one.when = order->count ? last(order)->when : INT64_MIN;
-	at = order->held + order->first + order->count++;
-	while (at > order->held + order->first && at[-1].when > one.when) {
-		*at = at[-1];
-		at--;
-	}
-	*at = one;
+		one.when = last_time(order);
+	for (at = order->first + order->count;
+		at > order->first && held[at - 1].when > one.when; at--)
+		held[at] = held[at - 1];
+	held[at] = one;
+	order->count++;
 }
 
 void aw_order_flush(

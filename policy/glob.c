@@ -124,6 +124,40 @@ bool aw_glob_closed(const char *pattern, size_t len)
 	return true;
 }
 
+/* Does the class whose "[" is at "at" hold a range that ends before it begins? */
+static bool class_is_backwards(const char *p, size_t at, size_t end)
+{
+	size_t i = at + 1 + (p[at + 1] == '!' || p[at + 1] == '^');
+	unsigned char from;
+
+	while (i < end) {
+		from = class_byte(p, end, &i);
+		if (i + 1 < end && p[i] == '-') {
+			i++;
+			if (class_byte(p, end, &i) < from)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool aw_glob_ordered(const char *pattern, size_t len)
+{
+	size_t i, end;
+
+	for (i = 0; i < len; i++) {
+		if (pattern[i] == '\\') {
+			i++;
+		} else if (pattern[i] == '[' &&
+			   (end = class_end(pattern, len, i)) != NONE) {
+			if (class_is_backwards(pattern, i, end))
+				return false;
+			i = end;
+		}
+	}
+	return true;
+}
+
 /* The component that starts at or after *at; false when there is none. */
 static bool next_component(const char *s, size_t len, size_t *at, size_t *ret_len)
 {

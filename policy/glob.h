@@ -24,6 +24,9 @@ bool aw_glob_literal(const char *pattern, size_t len);
 /* True when every "[" in pattern is closed. */
 bool aw_glob_closed(const char *pattern, size_t len);
 
+/* True when no range of bytes in pattern ends before it begins, as "[z-a]" does. */
+bool aw_glob_ordered(const char *pattern, size_t len);
+
 /*
  * True when pattern (absolute, normalised, components separated by slashes, "**" as a
  * component for any number of them) matches path or a folder above it.

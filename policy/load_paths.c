@@ -27,6 +27,13 @@ bool aw_glob_check(
 			at->text);
 		return false;
 	}
+	if (!aw_glob_ordered(text, len)) {
+		aw_report(l, at,
+			"a range that ends before it begins in '%.100s'; put its "
+			"smaller end first",
+			at->text);
+		return false;
+	}
 	return true;
 }
 

@@ -276,6 +276,11 @@ static void on_include(struct profile *p, const char *value, int argument)
 }
 
 static const char always[] = ""; /* what enforce does anyway, or nobody notices */
+static const char devices[] = "devices are not told apart";
+static const char capabilities[] =
+	"which capabilities root loses in enforce is no setting";
+static const char system_calls[] =
+	"which system calls are refused in enforce is no setting";
 
 static const struct {
 	const char *name;
@@ -307,9 +312,12 @@ static const struct {
 	{"include", on_include, 0, NULL},
 	{"quiet", NULL, 0, always},
 	{"nonewprivs", NULL, 0, always},
-	{"caps.drop", NULL, 0, always},
-	{"caps", NULL, 0, always},
-	{"seccomp", NULL, 0, always},
+	{"caps.drop", NULL, 0, capabilities},
+	{"caps.keep", NULL, 0, capabilities},
+	{"caps", NULL, 0, capabilities},
+	{"seccomp", NULL, 0, system_calls},
+	{"seccomp.drop", NULL, 0, system_calls},
+	{"seccomp.keep", NULL, 0, system_calls},
 	{"seccomp.block-secondary", NULL, 0, always},
 	{"restrict-namespaces", NULL, 0, always},
 	{"noroot", NULL, 0, always},
@@ -329,6 +337,17 @@ static const struct {
 	{"ipc-namespace", NULL, 0, always},
 	{"dbus-user", NULL, 0, "network.allow names the bus's socket, whole"},
 	{"dbus-system", NULL, 0, "network.allow names the bus's socket, whole"},
+	{"nodbus", NULL, 0,
+		"without network.allow for the bus's socket there is no bus"},
+	{"no3d", NULL, 0, devices},
+	{"noautopulse", NULL, 0, devices},
+	{"nodvd", NULL, 0, devices},
+	{"noinput", NULL, 0, devices},
+	{"noprinters", NULL, 0, devices},
+	{"nosound", NULL, 0, devices},
+	{"notv", NULL, 0, devices},
+	{"nou2f", NULL, 0, devices},
+	{"novideo", NULL, 0, devices},
 	{"machine-id", NULL, 0, "the machine's own is seen"},
 	{"mkdir", NULL, 0, "nothing is made in the home"},
 	{"mkfile", NULL, 0, "nothing is made in the home"},
@@ -372,11 +391,7 @@ static void read_line(struct profile *p, char *line)
 				*value ? " " : "", value, commands[i].lacks);
 		return;
 	}
-	if (strcmp(line, "no3d") == 0 || strncmp(line, "no", 2) == 0)
-		aw_import_note(
-			p->import, &p->at, "'%.60s': devices are not told apart", line);
-	else
-		aw_import_note(p->import, &p->at, "'%.60s' has no equivalent", line);
+	aw_import_note(p->import, &p->at, "'%.60s' has no equivalent", line);
 }
 
 static void read_lines(struct profile *p, const char *file, const char *text)

@@ -19,6 +19,9 @@ protocol unix,inet
 caps.drop all
 nonewprivs
 nosound
+nodbus
+seccomp
+noforgotten
 env TOOL=1
 rmenv TOKEN
 rlimit-nofile 256

@@ -99,6 +99,7 @@ struct aw_limits {
 	uint64_t file_size;		 /* bytes, a file */
 	uint64_t connections_per_minute; /* begun in any 60 seconds, of all together */
 	uint64_t bytes_out; /* sent over connections to outside, of all together */
+	uint64_t log_size;  /* bytes of the session's log */
 };
 
 /* Names and patterns of variables; all owned. */

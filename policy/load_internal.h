@@ -27,7 +27,7 @@ struct aw_place {
 	unsigned line, column;
 };
 
-enum { AW_LIMITS = 8 };
+enum { AW_LIMITS = 9 };
 
 /* Keys of a document that is being read which are dealt with behind all others. */
 struct aw_pending {

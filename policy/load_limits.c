@@ -10,6 +10,8 @@ struct unit {
 	uint64_t factor;
 };
 
+#define LOG_SIZE_LEAST (1ull << 20)
+
 static const struct unit sizes[] = {{"", 1}, {"k", 1ull << 10}, {"m", 1ull << 20},
 	{"g", 1ull << 30}, {"t", 1ull << 40}, {NULL, 0}};
 static const struct unit times[] = {
@@ -24,6 +26,7 @@ enum {
 	FIELD_FILE_SIZE,
 	FIELD_CONNECTIONS,
 	FIELD_BYTES_OUT,
+	FIELD_LOG_SIZE,
 	FIELD_CPUS, /* not in the table: it has a fraction */
 };
 
@@ -47,6 +50,8 @@ static const struct {
 		offsetof(struct aw_limits, connections_per_minute), counts,
 		"a number such as 600"},
 	[FIELD_BYTES_OUT] = {"bytes_out", offsetof(struct aw_limits, bytes_out), sizes,
+		"a size such as 512m or 2g"},
+	[FIELD_LOG_SIZE] = {"log_size", offsetof(struct aw_limits, log_size), sizes,
 		"a size such as 512m or 2g"},
 };
 
@@ -136,6 +141,11 @@ static void read_limit(struct aw_loader *l, const struct aw_node *value, int fie
 			fields[field].expected);
 		return;
 	}
+	if (field == FIELD_LOG_SIZE && amount < LOG_SIZE_LEAST) {
+		aw_report(l, value, "limits.log_size is at least 1m, not %.60s",
+			value->text);
+		return;
+	}
 	/* of several untrusted files the smallest counts */
 	if (l->stratum == AW_STRATUM_UNTRUSTED && *to && *to < amount)
 		return;
@@ -177,6 +187,11 @@ const struct aw_shape aw_time_shape = {.kind = AW_SHAPE_AMOUNT,
 	.least = 1,
 	.most = 1e18,
 	.entry = "seconds, or with s, m, h, d"};
+static const struct aw_shape log_size_shape = {.kind = AW_SHAPE_AMOUNT,
+	.pattern = "^[0-9]{1,19}(\\.[0-9]{1,9})?[kKmMgGtT]?$",
+	.least = LOG_SIZE_LEAST,
+	.most = 1e18,
+	.entry = "bytes, or with k, m, g, t; at least 1m"};
 static const struct aw_shape count_shape = {.kind = AW_SHAPE_AMOUNT,
 	.pattern = "^[0-9]{1,19}$",
 	.least = 1,
@@ -206,6 +221,8 @@ static const struct aw_key keys[] = {
 		&count_shape, "connections to outside begun in any minute"},
 	{"bytes_out", read_limit, FIELD_BYTES_OUT, AW_KEY_UNTRUSTED, &size_shape,
 		"bytes sent over connections to outside, all together"},
+	{"log_size", read_limit, FIELD_LOG_SIZE, 0, &log_size_shape,
+		"size of the session's log, 1g when nothing is said"},
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
 

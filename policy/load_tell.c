@@ -126,7 +126,8 @@ static void tell_limits(const struct aw_telling *t)
 	const struct aw_limits *l = &t->policy->limits;
 
 	if (!l->memory && l->cpus <= 0 && !l->processes && !l->time && !l->open_files &&
-		!l->file_size && !l->connections_per_minute && !l->bytes_out)
+		!l->file_size && !l->connections_per_minute && !l->bytes_out &&
+		!l->log_size)
 		return;
 	aw_tell_map(t, "limits");
 	tell_limit(t, "memory", (double)l->memory);
@@ -137,6 +138,7 @@ static void tell_limits(const struct aw_telling *t)
 	tell_limit(t, "file_size", (double)l->file_size);
 	tell_limit(t, "connections_per_minute", (double)l->connections_per_minute);
 	tell_limit(t, "bytes_out", (double)l->bytes_out);
+	tell_limit(t, "log_size", (double)l->log_size);
 	aw_tell_close(t);
 }
 

@@ -9,6 +9,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "supervisor/audit/segments.h"
+#include "supervisor/cleanup.h"
 #include "supervisor/mcp.h"
 #include "supervisor/net/inner.h"
 #include "supervisor/net/name_service.h"
@@ -21,6 +23,24 @@ static int add_to_loop(struct service *s, int fd, uint64_t what)
 	struct epoll_event event = {.events = EPOLLIN, .data.u64 = what};
 
 	return epoll_ctl(s->loop, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* The session's own log keeps to its limit; a file that the user named is his. */
+static int set_up_log(struct service *s, struct aw_error *err)
+{
+	struct aw_run *run = s->run;
+	uint64_t limit = run->policy.limits.log_size;
+	AW_FREE char *path = NULL;
+
+	if (aw_log_open(run->log_fd, run->session->id, &s->watch.log, err) < 0)
+		return -1;
+	if (run->log_fd < 0 || run->options.log)
+		return 0;
+	path = aw_session_path(run->session, "events.jsonl");
+	if (!path)
+		return aw_fail(err, ENOMEM, "naming the log: out of memory");
+	return aw_log_limit(
+		s->watch.log, path, limit ? limit : AW_LOG_SIZE_DEFAULT, err);
 }
 
 static int set_up_watch(struct service *s, struct aw_error *err)
@@ -68,7 +88,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 		(aw_questions_create(run->ask_deadline, &w->questions, err) < 0 ||
 			aw_asker_create(w, &w->asker, err) < 0))
 		return -1;
-	return aw_log_open(run->log_fd, run->session->id, &w->log, err);
+	return set_up_log(s, err);
 }
 
 static int set_up_loop(struct service *s, struct aw_error *err)

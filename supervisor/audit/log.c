@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "supervisor/audit/line.h"
+#include "supervisor/audit/segments.h"
 
 enum {
 	WRITE_AT = 128 * 1024,	     /* buffered bytes that cause a write */
@@ -27,6 +28,7 @@ struct aw_log {
 	size_t done;
 	off_t torn_size; /* the file's size when it ended in part of a line, else -1 */
 	bool named;	 /* a file with a name, when it was opened */
+	struct aw_segments *segments; /* owned; NULL: one file without a limit */
 	unsigned flushes;
 	uint64_t refused; /* events that were not taken: too much waited already */
 	uint64_t seq;
@@ -58,6 +60,12 @@ int aw_log_open(int fd, const char *session, struct aw_log **ret, struct aw_erro
 	}
 	*ret = log;
 	return 0;
+}
+
+int aw_log_limit(
+	struct aw_log *log, const char *path, uint64_t limit, struct aw_error *err)
+{
+	return aw_segments_open(path, limit, &log->segments, err);
 }
 
 static bool is_denied(const struct aw_event *event)
@@ -115,6 +123,40 @@ static bool wait_for_reader(int fd)
 	return poll(&ready, 1, SLOW_READER_MS) > 0 && (ready.revents & POLLOUT);
 }
 
+/* Say in the log itself that lines are missing from it. */
+static void tell_gone(struct aw_log *log, const struct aw_segments_gone *gone)
+{
+	struct aw_event event = {.kind = AW_EV_WARNING, .warning_kind = "log-size"};
+	struct aw_text session = {log->session.bytes, log->session.len};
+	struct timespec now;
+	char text[160];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	event.ts = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	event.pid = getpid();
+	snprintf(text, sizeof(text),
+		"the log reached limits.log_size; the oldest %" PRIu64
+		" events were removed, %" PRIu64 " of them denials",
+		gone->lines, gone->denials);
+	event.text = text;
+	aw_line_write(&log->text, &log->clock, ++log->seq, &session, &event);
+	count(&log->counts, &event);
+}
+
+/* All is written: begin another segment when this one is full. */
+static int turn(struct aw_log *log, struct aw_error *err)
+{
+	struct aw_segments_gone gone;
+
+	if (!log->segments)
+		return 0;
+	if (aw_segments_turn(log->segments, log->fd, &gone, err) < 0)
+		return -1;
+	if (gone.lines)
+		tell_gone(log, &gone);
+	return 0;
+}
+
 /* Keep what is unwritten, from the start of its line: note_torn() may need that. */
 static void drop_written(struct aw_log *log)
 {
@@ -153,7 +195,7 @@ int aw_log_flush(struct aw_log *log, struct aw_error *err)
 		log->torn_size = -1;
 		if (log->text.size > ROOM_MAX)
 			aw_json_free(&log->text);
-		return 0;
+		return turn(log, err);
 	}
 	note_torn(log);
 	drop_written(log);
@@ -229,6 +271,7 @@ void aw_log_close(struct aw_log *log)
 			take_back_torn(log);
 		close(log->fd);
 	}
+	aw_segments_close(log->segments);
 	aw_json_free(&log->text);
 	aw_json_free(&log->session);
 	free(log);

@@ -28,6 +28,13 @@ struct aw_log_counts {
 int aw_log_open(int fd, const char *session, struct aw_log **ret, struct aw_error *err);
 
 /*
+ * From now on the log, whose file is at path, is written in segments and keeps to limit
+ * bytes (supervisor/audit/segments.h).  An event "warning" says what was removed.
+ */
+int aw_log_limit(
+	struct aw_log *log, const char *path, uint64_t limit, struct aw_error *err);
+
+/*
  * Format and buffer one event; writes when the buffer is full.  After -1 the event is
  * taken all the same, unless the code is ENOBUFS or ENOMEM.
  */

@@ -28,7 +28,7 @@ static void damaged(
 	struct aw_log_reader *reader, unsigned long number, const char *what)
 {
 	if (!reader->quiet)
-		aw_say("%s:%lu: %s; passed over", reader->name, number, what);
+		aw_say("%s:%lu: %s; passed over", reader->lines.file, number, what);
 	reader->damaged++;
 }
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lines.h - the lines of a file that may still grow.
+ *
+ * A log that is written in segments (supervisor/audit/segments.h) is read as one: those
+ * beside it come first, in their order, and one that begins while it is read is gone
+ * over to.
  */
 #ifndef AW_SUPERVISOR_VIEW_LINES_H
 #define AW_SUPERVISOR_VIEW_LINES_H
@@ -11,12 +15,15 @@
 #include "policy/error.h"
 
 struct aw_lines {
-	int fd;	     /* owned */
-	int notify;  /* owned; inotify, or -1 */
-	char *bytes; /* owned; [start, len) is not given out yet */
+	char *name;	     /* owned; as it was asked for */
+	char *file;	     /* owned; what is read now, for messages */
+	unsigned part, next; /* the segment that is read; the number of the next one */
+	int fd;		     /* owned */
+	int notify;	     /* owned; inotify, or -1 */
+	char *bytes;	     /* owned; [start, len) is not given out yet */
 	size_t start, len, size;
 	size_t looked;	      /* bytes of it known to hold no newline */
-	unsigned long number; /* of the line given out last */
+	unsigned long number; /* of the line given out last, in `file` */
 };
 
 /* name is a path or "-" for stdin. */

@@ -38,7 +38,7 @@ struct viewing {
 static void damaged(struct viewing *view, unsigned long number, const char *what)
 {
 	fflush(stdout);
-	aw_say("%s:%lu: %s", view->name, number, what);
+	aw_say("%s:%lu: %s", view->lines.file, number, what);
 	view->damaged++;
 }
 

@@ -159,4 +159,27 @@ same "$fixture" "$tmp/followed" 'having shown every line'
 is '' 'ps shows it no more' "$("$AGENTWATCH" ps)"
 like ' lost +a b c$' 'but for --all' "$("$AGENTWATCH" ps --all | tail -n 1)"
 is "agentwatch: session 'mine' is not running: its supervisor is gone" 'it cannot be stopped twice' "$("$AGENTWATCH" stop mine 2>&1)"
+
+# a program that floods the log
+mkdir "$tmp/flood"
+echo secret >"$tmp/flood/secret"
+printf 'version: 1\nfilesystem: {deny: [%s]}\nlimits: {log_size: 1m}\n' "$tmp/flood/secret" >"$tmp/flood.yaml"
+cat >"$tmp/flood.py" <<-END
+	import os, sys
+	try: open(sys.argv[1])
+	except OSError: pass
+	for i in range(12000): os.open("/etc/hostname", os.O_RDONLY); os.closerange(3, 9)
+END
+for engine in hybrid kernel preload; do
+	"$AGENTWATCH" run --quiet --engine $engine --mode enforce --runner exec --policy "$tmp/flood.yaml" --session "flood-$engine" -- \
+		python3 "$tmp/flood.py" "$tmp/flood/secret" 2>"$tmp/err"
+	is 0 "$engine: a flood of events ends as it should" $?
+	size=$(du -sb "$XDG_STATE_HOME/agentwatch/sessions/flood-$engine" | cut -f1)
+	ok "$engine: its log keeps to its limit" [ "$size" -lt 1500000 ]
+	like 'deny +.*/flood/secret' "$engine: what was denied first is still there" "$("$AGENTWATCH" log --denied "flood-$engine")"
+	like 'limits.log_size' "$engine: the log says that events were removed" "$("$AGENTWATCH" log -e warning "flood-$engine")"
+	is '' "$engine: no line is damaged" "$("$AGENTWATCH" log --json "flood-$engine" 2>&1 >"$tmp/lines" | head -3)"
+	last=$(sed -n 's/.*"seq":\([0-9]*\),.*/\1/p' "$tmp/lines" | sort -n | tail -1)
+	ok "$engine: and most of the lines are gone" [ "$(wc -l <"$tmp/lines")" -lt "$last" ]
+done
 done_testing

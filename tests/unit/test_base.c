@@ -46,8 +46,8 @@ static void one_rule_opens_nothing(void)
 		"profiles: {p: {when: {exec: x}, network: {default: allow}}}",
 		"agents: {claude: {filesystem: {deny: [/x]}}}",
 		"restricted_runners: {exec: {restrictions: {deny_folders: [/x]}}}",
-		"restricted_runners: {exec: {merge_strategy: replace, restrictions: "
-		"{deny_folders: [/x]}}}",
+		("restricted_runners: {exec: {merge_strategy: replace, restrictions: "
+		 "{deny_folders: [/x]}}}"),
 		"protections: off"};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)

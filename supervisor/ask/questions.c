@@ -217,13 +217,64 @@ static struct question *open_question(
 	return fresh;
 }
 
+static const char *last_of(const struct aw_text *path, size_t *len)
+{
+	const char *slash = memrchr(path->bytes, '/', path->len);
+	const char *name = slash ? slash + 1 : path->bytes;
+
+	*len = path->len - (size_t)(name - path->bytes);
+	return name;
+}
+
+/* The same command line, of a program with the same name. */
+static bool same_command(const struct aw_event *a, const struct aw_event *b)
+{
+	size_t len_a, len_b;
+	const char *name_a, *name_b;
+
+	if (a->argc != b->argc || a->argv_truncated || b->argv_truncated ||
+		!a->path.bytes || !b->path.bytes)
+		return false;
+	name_a = last_of(&a->path, &len_a);
+	name_b = last_of(&b->path, &len_b);
+	if (len_a != len_b || memcmp(name_a, name_b, len_a) != 0)
+		return false;
+	for (size_t i = 0; i < a->argc; i++)
+		if (a->argv[i].len != b->argv[i].len ||
+			(a->argv[i].len && memcmp(a->argv[i].bytes, b->argv[i].bytes,
+						   a->argv[i].len) != 0))
+			return false;
+	return true;
+}
+
+/* A no that still holds for what a process tries in the next folder of its PATH. */
+static bool holds_on(const struct question *one, uint64_t now)
+{
+	return one->answer.state == AW_ANSWER_NO &&
+	       one->copy->event.action == AW_EXEC && one->answer.how != AW_HOW_GONE &&
+	       now - one->answered < AW_QUESTION_NO_MS;
+}
+
+static bool is_refused_already(
+	const struct question *one, const struct aw_asked *asked, uint64_t now)
+{
+	const struct aw_event *event = asked->event;
+
+	return holds_on(one, now) && event->action == AW_EXEC &&
+	       event->pid == one->copy->event.pid &&
+	       same_command(event, &one->copy->event);
+}
+
 /* The one that this call belongs to: its answered one first, then the open one. */
 static struct question *find_question(
 	struct aw_questions *q, const struct aw_asked *asked, const struct aw_key *key)
 {
 	struct question *open = NULL;
+	uint64_t now = now_ms();
 
 	for (struct question *one = q->list; one; one = one->next) {
+		if (is_refused_already(one, asked, now))
+			return one;
 		if (!aw_key_equal(&one->key, key))
 			continue;
 		if (one->answer.state == AW_ANSWER_OPEN)
@@ -412,7 +463,7 @@ static bool is_over(const struct question *one, uint64_t now)
 	uint64_t since =
 		one->alone_since > one->answered ? one->alone_since : one->answered;
 
-	if (one->answer.state == AW_ANSWER_OPEN || !one->told)
+	if (one->answer.state == AW_ANSWER_OPEN || !one->told || holds_on(one, now))
 		return false;
 	return !one->askers ||
 	       (one->alone_since && now - since >= AW_QUESTION_LINGER_MS);

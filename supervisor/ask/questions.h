@@ -10,8 +10,10 @@
  * finds its question, and its answer, still there.
  *
  * "Once" is for the calls that waited, and for the file that they waited for; "session"
- * is remembered until the end.  Nothing here does I/O but for one eventfd; all
- * functions may be called by any thread.
+ * is remembered until the end.  A no to an exec is one for AW_QUESTION_NO_MS to the
+ * same process and command line, whatever folder the program is in: shells try the next
+ * one. Nothing here does I/O but for one eventfd; all functions may be called by any
+ * thread.
  */
 #ifndef AW_SUPERVISOR_ASK_QUESTIONS_H
 #define AW_SUPERVISOR_ASK_QUESTIONS_H
@@ -27,6 +29,7 @@ enum {
 	AW_QUESTIONS_MOST = 64,	      /* open ones of a session */
 	AW_ASKERS_MOST = 256,	      /* calls that wait for them */
 	AW_QUESTION_LINGER_MS = 1000, /* without anybody waiting */
+	AW_QUESTION_NO_MS = 5000,     /* a no to a process's command */
 	AW_ASK_DEADLINE_S = 120	      /* where no file says another */
 };
 

@@ -10,6 +10,7 @@ cd "$tmp/work" || exit 1
 for name in a b c; do echo $name >docs/$name; done
 printf '#!/bin/sh\necho pushed "$@"\n' >"$tmp/bin/vcs"
 chmod 755 "$tmp/bin/vcs"
+cp -r "$tmp/bin" "$tmp/bin2" # a second folder of PATH that has it
 export PATH=$tmp/bin:$PATH
 
 # begin NAME [OPTION...] -- COMMAND...: a session in the background, its output in $tmp/NAME.

@@ -55,6 +55,11 @@ for engine in "${all[@]}"; do
 	is 'pushed push origin main pushed status' "$engine: each program as it was answered" \
 		"$(finish $s-git | grep ^pushed | xargs)"
 
+	begin $s-path --engine $engine -- sh -c "PATH=$tmp/bin2:\$PATH; vcs push"
+	wait_for 5 asks $s-path 1
+	answer $s-path/1 --deny
+	like 'vcs: .*denied' "$engine: a shell that is told no is not asked about the next folder" "$(finish $s-path)"
+
 	begin $s-threads --engine $engine -- "$ask" threads docs/a 8
 	waits() { [ "$("$AGENTWATCH" approve --json | jq -r 'select(.session == "'$s-threads'") | .waiting')" = 8 ]; }
 	ok "$engine: eight threads with the same question" wait_for 5 waits

@@ -155,6 +155,43 @@ static void arguments_are_told_apart(void)
 	aw_questions_free(table);
 }
 
+/* A shell tries the folders of its PATH one after the other. */
+static void a_no_holds_for_the_next_folder(void)
+{
+	struct aw_text push[] = {{"git", 3}, {"push", 4}},
+		       pull[] = {{"git", 3}, {"pull", 4}};
+	struct aw_event event = event_of("/usr/local/bin/git", AW_EXEC);
+	struct aw_answered got;
+	uint64_t first;
+
+	begin(60);
+	event.pid = 5;
+	event.argv = push;
+	event.argc = 2;
+	first = ask(&event, 5, 7).id;
+	answer(first, false, AW_HOW_ONCE);
+	aw_questions_leave(table, cookies, AW_LEFT_SERVED, 0);
+	next_end();
+	event.path = (struct aw_text){"/usr/bin/git", 12};
+	got = ask(&event, 5, 8);
+	ok(got.state == AW_ANSWER_NO && got.id == first,
+		"a no holds for the same command in the next folder");
+	aw_questions_leave(table, cookies, AW_LEFT_SERVED, 0);
+	event.path = (struct aw_text){"/usr/bin/gitk", 13};
+	ok(ask(&event, 5, 8).state == AW_ANSWER_OPEN, "not for another program");
+	event.path = (struct aw_text){"/usr/bin/git", 12};
+	event.argv = pull;
+	ok(ask(&event, 5, 8).state == AW_ANSWER_OPEN, "nor for other arguments");
+	event.argv = push;
+	event.pid = 6;
+	got = ask(&event, 6, 8);
+	ok(got.state == AW_ANSWER_OPEN, "nor for another process");
+	answer(got.id, true, AW_HOW_ONCE);
+	event.path = (struct aw_text){"/bin/git", 8};
+	ok(ask(&event, 6, 9).state == AW_ANSWER_OPEN, "and a yes holds for no other");
+	aw_questions_free(table);
+}
+
 static void signals_interrupt(void)
 {
 	struct aw_answered got;
@@ -249,6 +286,7 @@ int main(void)
 	one_question_for_all();
 	answers_are_remembered();
 	arguments_are_told_apart();
+	a_no_holds_for_the_next_folder();
 	signals_interrupt();
 	a_call_may_ask_twice();
 	questions_end();

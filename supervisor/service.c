@@ -77,6 +77,8 @@ static int on_control(
 		return aw_service_reload(s, text, size);
 	if (strcmp(request, "stop") == 0) {
 		stop(s, SIGTERM);
+		if (getppid() == s->run->front) /* stopped, it would not see the end */
+			kill(s->run->front, SIGCONT);
 		snprintf(text, size, "the command was asked to end (SIGTERM)");
 		return 0;
 	}

@@ -247,6 +247,14 @@ wait $pid 2>/dev/null
 ok 'audit: the session is still shown when agentwatch itself was killed' wait_for 5 sh -c "'$aw' ps | grep 'alone .*running'"
 ok 'and can be stopped' "$aw" stop alone
 is '' 'with all that was left' "$(pgrep -fx 'sleep 99')"
+"$aw" run --quiet --session halted --runner exec -- sleep 98 &
+pid=$!
+wait_for 5 sh -c "'$aw' ps | grep -q halted"
+kill -STOP $pid
+is 0 'audit: a session is ended when agentwatch itself is stopped' "$(status "$aw" stop --timeout 3 halted)"
+kill -CONT $pid 2>/dev/null
+wait $pid 2>/dev/null
+is '' 'and nothing is left of it' "$(pgrep -fx 'sleep 98')"
 [ "$(id -u)" = 0 ] && want='warning: running as root' || want=
 is "$want" 'enforce: root is told that it is root' "$("$aw" run --mode enforce --log none -- true 2>&1 | grep -o 'warning: running as root')"
 is '' 'audit does not' "$("$aw" run --log none -- true 2>&1)"

@@ -10,6 +10,7 @@ cat >"$tmp/policy.yaml" <<-END
 	version: 1
 	mode: enforce
 	protections: off
+	base: open
 	filesystem:
 	  default: read-only
 	  write: ["$tmp/work", "$tmp/parts/*.log", "$tmp/rest/deep"]

@@ -57,7 +57,8 @@ static void lookup_event(struct aw_drain *drain, struct aw_event *event)
 
 /*
  * A look-up that enforce would refuse.  There the supervisor has answered it, and has
- * logged that: false, this word of the program's is left out.
+ * logged that: false, this word of the program's is left out.  Where the library has
+ * refused it the supervisor was never asked, and this is the only word.
  */
 static bool judge_lookup(
 	struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
@@ -79,7 +80,8 @@ static bool judge_lookup(
 	if (decision.verdict < AW_DENY)
 		return true;
 	if (drain->watch->enforce)
-		return !atomic_load(&drain->watch->dns);
+		return drain->taken.head.flags & AW_REC_REFUSED ||
+		       !atomic_load(&drain->watch->dns);
 	event->result_known = false; /* of the look-up, not of what would follow */
 	aw_watch_judge(drain->watch, event, &decision, &drain->rule, true);
 	return true;

@@ -102,6 +102,12 @@ done
 # Names are named, with the reason, and where they are asked for is none.
 run enforce --runner exec -- python3 -c 'import socket; socket.getaddrinfo("host.example", 443)'
 is 'connect host.example' 'enforce names the host that it refuses' "$(denials | sort -u)"
+printf 'version: 1\nnetwork: {default: allow, deny: [host.example]}\n' >"$tmp/host.yaml"
+for engine in hybrid kernel; do
+	run enforce --runner exec --engine $engine --policy "$tmp/host.yaml" -- python3 -c 'import socket; socket.getaddrinfo("host.example", 443)'
+	is 'connect host.example' "$engine: and the host that a rule refuses" "$(denials | sort -u)"
+	like "rule 'host.example'" "$engine: with the rule" "$(jq -r 'select(.verdict == "deny") | .reason' "$log")"
+done
 run audit --engine hybrid -- python3 -c 'import socket; socket.getaddrinfo("host.example", 443)'
 is 'connect host.example' 'and audit the one that it would' "$(denials | sort -u)"
 run audit --engine hybrid -- python3 -c 'import socket; socket.getaddrinfo("localhost", 443)'

@@ -38,7 +38,7 @@ call_file: open: /proc of the target
 call_self: fopen: /proc of the target
 call_shim: open: the shim
 call_kin: fopen syscall: /proc of a process; pidfds
-machine: syscall: no file
+machine: open syscall: O_PATH, to tell what enforce would refuse
 outside: fopen opendir syscall: /proc of the target
 outside_epoll: fopen syscall: /proc of the target; kcmp
 landlock_apply: open syscall: paths of the policy, O_PATH

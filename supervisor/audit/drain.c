@@ -19,6 +19,7 @@
 #include "policy/calls.h"
 #include "supervisor/audit/address.h"
 #include "supervisor/entry.h"
+#include "supervisor/kernel/machine.h"
 #include "supervisor/kernel/notify.h"
 #include "supervisor/proc.h"
 #include "supervisor/proc.h"
@@ -87,6 +88,25 @@ static bool judge_lookup(
 	return true;
 }
 
+/* machine.h: what enforce would refuse, and the library does not know. */
+static void foresee_machine(const struct aw_drain *drain, const struct aw_who *who,
+	struct aw_event *event, struct aw_decision *decision)
+{
+	const struct aw_watch *watch = drain->watch;
+	const char *why;
+
+	if (watch->enforce || watch->engine == AW_PRELOAD ||
+		decision->verdict > AW_ASK || !who->plain_root ||
+		!aw_machine_may_be(event->action, &event->path))
+		return;
+	why = aw_machine_would_keep(atomic_load(&watch->image), event->action, -1,
+		&event->path, who->pid, decision->rule);
+	if (!why)
+		return;
+	event->why = why;
+	*decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
+}
+
 static void fill(
 	struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
 {
@@ -101,6 +121,7 @@ static void fill(
 	event->path2 = (struct aw_text){t->path2, t->head.path2_len};
 	event->raw = (struct aw_text){t->raw, t->head.raw_len};
 	event->raw2 = (struct aw_text){t->raw2, t->head.raw2_len};
+	foresee_machine(drain, who, event, &decision);
 	aw_watch_judge(drain->watch, event, &decision, &drain->rule, true);
 	event->enforced = t->head.flags & AW_REC_REFUSED || drain->watch->enforce;
 	event->result_known = t->state == AW_REC_DONE;

@@ -15,6 +15,7 @@
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/guard.h"
 #include "supervisor/kernel/hand.h"
+#include "supervisor/kernel/machine.h"
 #include "supervisor/kernel/persona.h"
 
 bool aw_call_follows(const struct aw_notified *call, uint64_t flags)
@@ -173,6 +174,24 @@ static bool gets_round(struct aw_notified *call, struct aw_decision *ret)
 		call->row->effect == AW_FX_RENAME, ret);
 }
 
+/* machine.h: what enforce would refuse. */
+static void foresee_machine(struct aw_notified *call, struct aw_decision *decision)
+{
+	struct aw_event *event = &call->event;
+	const char *why;
+
+	if (call->watch->enforce || decision->verdict > AW_ASK ||
+		!call->target.who.plain_root ||
+		!aw_machine_may_be(event->action, &event->path))
+		return;
+	why = aw_machine_would_keep(atomic_load(&call->watch->image), event->action,
+		call->sys, &event->path, call->target.tid, decision->rule);
+	if (!why)
+		return;
+	event->why = why;
+	*decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
+}
+
 static void decide_file(struct aw_notified *call, enum aw_action action)
 {
 	const struct aw_event *event = &call->event;
@@ -192,6 +211,7 @@ static void decide_file(struct aw_notified *call, enum aw_action action)
 		aw_git_would_refuse(atomic_load(&call->watch->image), &call->target.who,
 			&event->path, &event->path2, &call->why))
 		decision = (struct aw_decision){AW_DENY, call->why.rule};
+	foresee_machine(call, &decision);
 	aw_call_decide(call, &decision);
 	aw_git_tell(&call->why, &call->event, &call->rule);
 }

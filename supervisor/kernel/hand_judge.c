@@ -185,17 +185,14 @@ void aw_hand_judge(struct aw_notified *call, enum aw_action action,
 }
 
 /* Refused whatever the defaults say; NULL: it was one of these. */
-static const char *why_never(
-	const struct aw_notified *call, const struct aw_place *place)
+static const char *why_never(const struct aw_notified *call, enum aw_action action,
+	const struct aw_place *place)
 {
-	if (place->object >= 0 && S_ISBLK(place->st.st_mode))
-		return "a disk is every file on it; only a rule that names it allows "
-		       "it";
 	if (is_supervisor(call->watch, place->name))
 		return "it belongs to agentwatch";
 	if (is_private_of_outsider(call, place->name))
 		return "the process is not of the session";
-	return NULL;
+	return aw_machine_keeps(call, action, place, AW_NO_RULE);
 }
 
 /* What ps and its like look at, for each process that there is. */
@@ -272,7 +269,7 @@ bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 		call->moot = ENOENT;
 	}
 	if (decision.verdict == AW_DENY && decision.rule == AW_NO_RULE) {
-		call->event.why = why_never(call, place);
+		call->event.why = why_never(call, action, place);
 		if (call->event.why && is_kept_by_proc(call, place))
 			return false;
 	}

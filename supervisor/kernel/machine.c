@@ -3,6 +3,7 @@
  */
 #include "supervisor/kernel/machine.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,17 +36,15 @@ static const unsigned long settings[] = {
 	0x43415d53,				     /* smackfs */
 };
 
-static bool names_it(const struct aw_notified *call, const struct aw_place *place,
-	uint32_t rule, bool device)
+static bool names_it(const struct aw_machine_thing *thing, uint32_t rule, bool device)
 {
-	const struct aw_image *image = atomic_load(&call->watch->image);
 	static const char devices[] = "/dev/";
 	struct aw_rule_about about;
 
-	if (!aw_image_rule_about(image, rule, &about))
+	if (!aw_image_rule_about(thing->image, rule, &about))
 		return false;
-	if (about.literal && about.path_len == place->len &&
-		memcmp(about.path, place->name, place->len) == 0)
+	if (about.literal && about.path_len == thing->len &&
+		memcmp(about.path, thing->name, thing->len) == 0)
 		return true;
 	return device && about.path_len > sizeof(devices) - 1 &&
 	       memcmp(about.path, devices, sizeof(devices) - 1) == 0;
@@ -65,47 +64,44 @@ static bool is_of_process(const char *name)
 }
 
 /* About what is in it; what nobody can write to is not changed by that. */
-static bool is_content(const struct aw_notified *call)
+static bool is_content(const struct aw_syscall *row, int sys)
 {
-	return call->row->effect == AW_FX_OPEN || call->row->effect == AW_FX_CREAT ||
-	       call->sys == AW_SYS_truncate;
+	return row->effect == AW_FX_OPEN || row->effect == AW_FX_CREAT ||
+	       sys == AW_SYS_truncate;
 }
 
 /* Which the kernel refuses in /proc and /sys whatever they are about. */
-static bool is_refused_anyway(const struct aw_notified *call)
+static bool is_futile(const struct aw_syscall *row, int sys)
 {
-	return call->row->effect == AW_FX_LINK ||
-	       strstr(aw_call_name((unsigned)call->sys), "xattr");
+	return row->effect == AW_FX_LINK ||
+	       strstr(aw_call_name((unsigned)sys), "xattr");
 }
 
 /* In /proc and /sys nothing is made or removed, as the kernel answers by itself. */
-static bool can_change(const struct aw_notified *call, enum aw_action action,
-	const struct aw_place *place)
+static bool can_change(const struct aw_machine_thing *thing)
 {
 	const mode_t writable = S_IWUSR | S_IWGRP | S_IWOTH;
 
-	if (place->object < 0 || is_refused_anyway(call) ||
-		(action != AW_WRITE && action != AW_CREATE))
+	if (!thing->st || thing->futile ||
+		(thing->action != AW_WRITE && thing->action != AW_CREATE))
 		return false;
-	return !is_content(call) ||
-	       (!S_ISDIR(place->st.st_mode) && (place->st.st_mode & writable));
+	return !thing->content ||
+	       (!S_ISDIR(thing->st->st_mode) && (thing->st->st_mode & writable));
 }
 
-static bool is_setting(const struct aw_notified *call, enum aw_action action,
-	const struct aw_place *place)
+static bool is_setting(const struct aw_machine_thing *thing)
 {
-	int fd = place->object >= 0 ? place->object : place->parent;
 	struct statfs fs;
 	unsigned long type;
 
-	if (fd < 0 || fstatfs(fd, &fs) < 0)
+	if (thing->fd < 0 || fstatfs(thing->fd, &fs) < 0)
 		return false;
 	type = (unsigned long)fs.f_type;
 	if (type == PROC_SUPER_MAGIC)
-		return !is_of_process(place->name) && can_change(call, action, place);
+		return !is_of_process(thing->name) && can_change(thing);
 	if (type == SYSFS_MAGIC)
-		return can_change(call, action, place);
-	if (strncmp(place->name, "/sys/", 5) == 0)
+		return can_change(thing);
+	if (strncmp(thing->name, "/sys/", 5) == 0)
 		return true;
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		if (type == settings[i])
@@ -113,12 +109,12 @@ static bool is_setting(const struct aw_notified *call, enum aw_action action,
 	return false;
 }
 
-static bool is_terminal_of(const struct aw_notified *call, dev_t device)
+static bool is_terminal_of(pid_t tid, dev_t device)
 {
 	struct aw_proc_stat stat;
 
 	return (major(device) >= PTS_FIRST && major(device) <= PTS_LAST) ||
-	       (aw_proc_stat(call->target.tid, &stat) && stat.terminal == device);
+	       (aw_proc_stat(tid, &stat) && stat.terminal == device);
 }
 
 /* What the kernel calls a character device, whatever the name of its file is. */
@@ -143,26 +139,93 @@ static bool is_called(dev_t device, const char *folder, const char *name)
  * way, keyboards, the machine's power.  So root has those that all users have, and its
  * terminal.
  */
-static bool is_device_of_few(const struct aw_notified *call, const struct stat *st)
+static bool is_device_of_few(pid_t tid, const struct stat *st)
 {
 	if (is_called(st->st_rdev, "misc", "userfaultfd"))
 		return true;
 	return geteuid() == 0 && !(st->st_mode & (S_IROTH | S_IWOTH)) &&
-	       !is_terminal_of(call, st->st_rdev);
+	       !is_terminal_of(tid, st->st_rdev);
 }
 
-bool aw_machine_keeps(const struct aw_notified *call, enum aw_action action,
+const char *aw_machine_why(const struct aw_machine_thing *thing, uint32_t rule)
+{
+	bool entry = thing->action == AW_DELETE || thing->action == AW_RENAME;
+
+	if (thing->st && !entry && S_ISBLK(thing->st->st_mode))
+		return names_it(thing, rule, false)
+			       ? NULL
+			       : "a disk is every file on it; only a rule that names "
+				 "it allows it";
+	if (thing->st && !entry && S_ISCHR(thing->st->st_mode) &&
+		is_device_of_few(thing->tid, thing->st))
+		return names_it(thing, rule, true) ? NULL
+						   : "a device that is not for all "
+						     "users; only a rule below "
+						     "/dev allows it";
+	if (is_change(thing->action) && is_setting(thing) &&
+		!names_it(thing, rule, false))
+		return "a setting of the kernel; only a rule that names it allows it";
+	return NULL;
+}
+
+const char *aw_machine_keeps(const struct aw_notified *call, enum aw_action action,
 	const struct aw_place *place, uint32_t rule)
 {
-	bool entry = action == AW_DELETE || action == AW_RENAME;
+	const struct aw_machine_thing thing = {
+		.image = atomic_load(&call->watch->image),
+		.action = action,
+		.name = place->name,
+		.len = place->len,
+		.fd = place->object >= 0 ? place->object : place->parent,
+		.st = place->object >= 0 ? &place->st : NULL,
+		.tid = call->target.tid,
+		.content = is_content(call->row, call->sys),
+		.futile = is_futile(call->row, call->sys)};
 
-	if (place->object >= 0 && !entry && S_ISBLK(place->st.st_mode))
-		return !names_it(call, place, rule, false);
-	if (place->object >= 0 && !entry && S_ISCHR(place->st.st_mode) &&
-		is_device_of_few(call, &place->st))
-		return !names_it(call, place, rule, true);
-	return is_change(action) && is_setting(call, action, place) &&
-	       !names_it(call, place, rule, false);
+	return aw_machine_why(&thing, rule);
+}
+
+bool aw_machine_may_be(enum aw_action action, const struct aw_text *path)
+{
+	static const char *const all[] = {"/dev/", "/proc/", "/sys/"};
+	size_t count = action == AW_READ ? 1 : sizeof(all) / sizeof(all[0]);
+
+	for (size_t i = 0; i < count; i++)
+		if (path->len > strlen(all[i]) &&
+			memcmp(path->bytes, all[i], strlen(all[i])) == 0)
+			return true;
+	return false;
+}
+
+const char *aw_machine_would_keep(const struct aw_image *image, enum aw_action action,
+	int sys, const struct aw_text *path, pid_t tid, uint32_t rule)
+{
+	static const char own[] = "/proc/self/", thread[] = "/proc/thread-self/";
+	const struct aw_syscall *row = sys < 0 ? NULL : &aw_syscalls[sys];
+	AW_CLOSE int fd = -1;
+	char name[4096];
+	struct stat st;
+	struct aw_machine_thing thing = {.image = image,
+		.action = action,
+		.name = name,
+		.len = path->len,
+		.st = &st,
+		.tid = tid,
+		.content = !row || is_content(row, sys),
+		.futile = row && is_futile(row, sys)};
+
+	if (path->len >= sizeof(name) || action == AW_METADATA)
+		return NULL;
+	memcpy(name, path->bytes, path->len);
+	name[path->len] = '\0';
+	if (strncmp(name, own, strlen(own)) == 0 ||
+		strncmp(name, thread, strlen(thread)) == 0)
+		return NULL;
+	fd = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return NULL;
+	thing.fd = fd;
+	return aw_machine_why(&thing, rule);
 }
 
 bool aw_machine_is_misc(struct aw_notified *call, int number, const char *name)

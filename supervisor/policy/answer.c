@@ -19,7 +19,9 @@ static void print_reason(const struct aw_word *word)
 		word->by_rule ? aw_shown(word->rule.text, strlen(word->rule.text))
 			      : NULL;
 
-	if (word->by_rule)
+	if (word->kept)
+		printf("agentwatch itself: %s", word->kept);
+	else if (word->by_rule)
 		printf("%s:%u: \"%s\" (%s)", word->rule.file, word->rule.line,
 			text ? text : "?", word->rule.layer);
 	else if (word->built_in)
@@ -148,7 +150,9 @@ static void put_rule(struct aw_json *json, const char *key, const struct aw_rule
 /* "rule": {...}, or "default": {...} */
 static void put_reason(struct aw_json *json, const struct aw_word *word)
 {
-	if (word->by_rule) {
+	if (word->kept) {
+		put_text(json, "reason", word->kept);
+	} else if (word->by_rule) {
 		put_rule(json, "rule", &word->rule);
 	} else if (word->key) {
 		put_key(json, "default");

@@ -76,7 +76,9 @@ static void print_reason(const struct aw_word *word)
 		word->by_rule ? aw_shown(word->rule.text, strlen(word->rule.text))
 			      : NULL;
 
-	if (word->by_rule)
+	if (word->kept)
+		printf(" by agentwatch itself: %s\n", word->kept);
+	else if (word->by_rule)
 		printf(" by \"%s\" %s:%u (%s)\n", text ? text : "?", word->rule.file,
 			word->rule.line, word->rule.layer);
 	else if (word->given.line)

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "policy/mute.h"
 #include "policy/profile.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/machine.h"
 
 static const char *const default_keys[] = {
 	[AW_RULE_FILES] = "filesystem.default",
@@ -347,6 +349,24 @@ static bool find_given(const struct aw_standing *standing, enum aw_rules_of of,
 	return false;
 }
 
+/* machine.h: that a rule admits it is not enough. */
+static void look_at_machine(const struct aw_standing *standing,
+	const struct aw_subject *subject, struct aw_word *ret)
+{
+	const struct aw_text path = {subject->path, strlen(subject->path)};
+	const char *engine =
+		standing->engine ? standing->engine : standing->policy.engine;
+
+	if (ret->decision.verdict > AW_ASK || subject->path[0] != '/' ||
+		subject->address.family || subject->action == AW_EXEC ||
+		(engine && strcmp(engine, "preload") == 0))
+		return;
+	ret->kept = aw_machine_would_keep(standing->policy.image, subject->action, -1,
+		&path, getpid(), ret->decision.rule);
+	if (ret->kept)
+		ret->decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
+}
+
 void aw_words_decide(const struct aw_standing *standing,
 	const struct aw_subject *subject, struct aw_word *ret)
 {
@@ -357,6 +377,9 @@ void aw_words_decide(const struct aw_standing *standing,
 
 	*ret = (struct aw_word){.decision = {AW_ALLOW, AW_NO_RULE}};
 	aw_subject_decide(subject, image, profiles, &ret->decision);
+	look_at_machine(standing, subject, ret);
+	if (ret->kept)
+		return;
 	ret->unknown =
 		aw_subject_is_unknown(subject, standing->policy.image, &ret->wildcard);
 	if (take_rule(image, ret) ||

@@ -44,6 +44,7 @@ struct aw_word {
 	char key_text[160];    /* what `key` points to for a profile's */
 	bool built_in;	       /* ... which no file gave */
 	struct aw_given given; /* the place that gave it */
+	const char *kept;      /* why it is refused whatever rules say, or NULL */
 	bool unknown;	       /* `wildcard` covers the name, but admits no address */
 	struct aw_rule wildcard;
 };

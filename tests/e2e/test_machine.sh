@@ -81,6 +81,9 @@ except OSError as e: print(errno.errorcode[e.errno])')"
 		ok "$r: it can be renamed and removed" runs "$r" sh -c 'mv disk other && rm other'
 	done
 	mknod disk b 7 0
+	policy 'default: allow'
+	is 'deny a disk is every file on it; only a rule that names it allows it' 'policy explain knows of disks' \
+		"$("$AGENTWATCH" policy explain --policy "$tmp/policy.yaml" --json --read disk | jq -r '"\(.verdict) \(.reason)"')"
 	bare=$(head -c0 disk 2>&1 && echo opened)
 	policy "default: read-only, write: [\"$tmp/work/disk\"]"
 	is "$bare" 'exec: one that a rule names is' "$(runs exec sh -c 'head -c0 disk 2>&1 && echo opened')"
@@ -121,6 +124,20 @@ if [ -w $setting ] && (cat $setting >$setting) 2>/dev/null; then
 		policy "default: allow, write: [\"$setting\"]"
 		ok "$r: one for the very path does" runs "$r" sh -c "cat $setting >$setting"
 	done
+	# audit and policy explain say the same
+	policy 'default: allow'
+	for engine in hybrid kernel; do
+		timeout 20 "$AGENTWATCH" run --mode audit --quiet --engine $engine --log "$tmp/log" --policy "$tmp/policy.yaml" -- \
+			sh -c "cat $setting >$setting; cat /proc/self/comm >/dev/null; echo x >/proc/self/comm" 2>"$tmp/err"
+		is "$setting deny false a setting of the kernel; only a rule that names it allows it" "$engine: audit tells what enforce does about a setting" \
+			"$(jq -r 'select(.verdict == "deny") | "\(.path) \(.verdict) \(.enforced) \(.reason)"' "$tmp/log")"
+	done
+	explain() { "$AGENTWATCH" policy explain --policy "$tmp/policy.yaml" --json "$@" | jq -r '"\(.verdict) \(.reason // "-")"'; }
+	is 'deny a setting of the kernel; only a rule that names it allows it' 'so does policy explain' "$(explain --write $setting)"
+	is 'allow -' 'which lets it be read' "$(explain --read $setting)"
+	is 'allow -' 'and what a process says of itself be written' "$(explain --write /proc/self/comm)"
+	policy "default: allow, write: [\"$setting\"]"
+	is 'allow -' 'and written where a rule names it' "$(explain --write $setting)"
 else
 	pass 'settings # SKIP they cannot be written here'
 fi

@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include "policy/decide.h"
@@ -62,6 +63,21 @@ static void decide(const struct aw_syscall *row, struct aw_subject *s)
 int aw_refusal(enum aw_verdict verdict)
 {
 	return verdict == AW_HIDE ? ENOENT : EACCES;
+}
+
+/* What is not there is missing, whatever rules say of its name; else 0. */
+static int missing(const struct aw_syscall *row, const struct aw_subject *s)
+{
+	const char *path = s->parts[0];
+	struct stat st;
+	long ret;
+
+	if (s->head.verdict != AW_DENY || s->head.action == AW_CREATE ||
+		s->head.action == AW_BIND || row->path2 >= 0 || !s->head.path_len ||
+		path[0] != '/')
+		return 0;
+	ret = aw_raw(__NR_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW);
+	return ret == -ENOENT || ret == -ENOTDIR ? (int)-ret : 0;
 }
 
 /* The supervisor judges and logs; true when the call may be made. */
@@ -125,7 +141,10 @@ static bool judge(struct aw_self *self, const struct aw_syscall *row,
 		return ask(row, s, &ret->denied);
 	if (row->effect == AW_FX_META && s->head.verdict != AW_HIDE)
 		return true; /* metadata: only what is hidden is worth a line */
-	if (page->enforce && s->head.verdict >= AW_DENY) {
+	if (page->enforce && (ret->denied = missing(row, s))) {
+		s->head.verdict = AW_ALLOW;
+		s->head.rule = AW_NO_RULE;
+	} else if (page->enforce && s->head.verdict >= AW_DENY) {
 		ret->denied = row->effect == AW_FX_CONNECT
 				      ? (int)page->refusal
 				      : aw_refusal((enum aw_verdict)s->head.verdict);

@@ -171,7 +171,8 @@ threading.Event().wait()
 EOP
 at_end "kill $!"
 wait_for 5 test -e "$tmp/nobody/ready"
-nobody() { "$AGENTWATCH" run --quiet --mode "$1" --policy "$tmp/policy.yaml" --runner "$2" --log "$log" -- python3 "$tmp/nobody.py" "$tmp/nobody" 2>&1; }
+engine=()
+nobody() { "$AGENTWATCH" run --quiet "${engine[@]}" --mode "$1" --policy "$tmp/policy.yaml" --runner "$2" --log "$log" -- python3 "$tmp/nobody.py" "$tmp/nobody" 2>&1; }
 printf 'version: 1\nnetwork: {default: deny}\n' >"$tmp/policy.yaml"
 bare=$(python3 "$tmp/nobody.py" "$tmp/nobody")
 is 'ENOENT ENOENT ECONNREFUSED ECONNREFUSED ok ENOENT EADDRINUSE' 'who is not there is told so' "$bare"
@@ -186,6 +187,11 @@ for runner in exec landlock bwrap; do
 	is 'allow ENOENT allow ENOENT allow ENOENT' "$runner, audit: what is not there is no denial" \
 		"$(jq -r 'select(.address and (.address | endswith("/none"))) | "\(.verdict) \(.result)"' "$log" | xargs)"
 done
+engine=(--engine preload)
+got=$(nobody enforce exec)
+is 'ENOENT ENOENT' 'engine preload, enforce: what is not there is missing' "$(cut -d' ' -f1-2 <<<"$got")"
+is '' 'engine preload, enforce: and no denial' "$(jq -r --arg f "$tmp/nobody" 'select(.address and (.address | startswith($f)) and (.address | endswith("none")) and .verdict == "deny") | .address' "$log" | xargs)"
+engine=()
 if have tmux; then
 	mkdir "$tmp/tmux"
 	for runner in landlock bwrap; do

@@ -180,19 +180,35 @@ static int answer_without_rules(
 	return seen.verdict == AW_ALLOW ? EADDRINUSE : 0;
 }
 
-static bool is_answered_without_rules(
-	struct aw_notified *call, const struct aw_hand_address *address)
+static void answer_for_kernel(struct aw_notified *call, int err)
 {
 	static const struct aw_decision none = {AW_ALLOW, AW_NO_RULE};
-	int err = answer_without_rules(call, address);
 
-	if (!err || !aw_hand_waits(call))
-		return err != 0;
+	if (!aw_hand_waits(call))
+		return;
 	aw_call_decide(call, &none);
 	call->event.result_known = true;
 	call->event.result = err;
 	aw_hand_answer(call, -err);
-	return true;
+}
+
+static bool is_answered_without_rules(
+	struct aw_notified *call, const struct aw_hand_address *address)
+{
+	int err = answer_without_rules(call, address);
+
+	if (err)
+		answer_for_kernel(call, err);
+	return err != 0;
+}
+
+/* What a server has left may be taken over: as the kernel says it, and no denial. */
+static bool is_left(const struct aw_notified *call,
+	const struct aw_hand_address *address, const struct aw_decision *decision)
+{
+	return call->watch->enforce && decision->verdict == AW_DENY &&
+	       call->event.action != AW_BIND && address->place.object >= 0 &&
+	       !aw_unix_has_owner(&address->place.st);
 }
 
 /* The session's own servers may be spoken to even where no rule names them. */
@@ -254,12 +270,11 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 		if (file.verdict > decision.verdict)
 			decision = file;
 	}
+	if (is_left(call, address, &decision)) {
+		answer_for_kernel(call, ECONNREFUSED);
+		return false;
+	}
 	aw_call_decide(call, &decision);
-	/* what a server has left may be taken over: as the kernel says it */
-	if (call->reply == AW_REPLY_FAIL && call->err == EACCES &&
-		event->action != AW_BIND && address->place.object >= 0 &&
-		!aw_unix_has_owner(&address->place.st))
-		call->err = ECONNREFUSED;
 	return call->reply == AW_REPLY_CONTINUE && aw_hand_waits(call);
 }
 

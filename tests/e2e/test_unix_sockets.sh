@@ -180,7 +180,7 @@ for runner in exec landlock bwrap; do
 	nobody audit $runner >/dev/null 2>&1 || { skip "behind $runner" 'it does not work here'; continue; }
 	rm -f "$log"
 	is "${bare/ok/EACCES}" "$runner, enforce: the same, and who is there is out of reach" "$(nobody enforce $runner)"
-	is 'bind allow connect allow connect allow connect allow connect deny connect deny sendto allow' "$runner, enforce: no denials" \
+	is 'bind allow connect allow connect allow connect allow connect allow connect deny sendto allow' "$runner, enforce: who is there alone is a denial" \
 		"$(jq -r --arg folder "$tmp/nobody" 'select(.address and (.address | startswith($folder))) | "\(.call) \(.verdict)"' "$log" | sort | xargs)"
 	rm -f "$log"
 	is "$bare" "$runner, audit: the same" "$(nobody audit $runner)"

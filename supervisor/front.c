@@ -24,6 +24,7 @@
 
 #include "supervisor/ask/notice.h"
 #include "supervisor/descend.h"
+#include "supervisor/inside.h"
 #include "supervisor/pass.h"
 #include "supervisor/proc.h"
 #include "supervisor/run.h"
@@ -274,7 +275,7 @@ int aw_front(struct aw_run *run)
 	}
 	atomic_store(&run->kept->status, -1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	aw_keep_others_out();
 	front.service = fork();
 	if (front.service < 0) {
 		aw_say("cannot start: fork: %s", strerror(errno));

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,11 +56,21 @@ bool aw_is_outside(pid_t pid, pid_t self)
  * A pid namespace hides the supervisor; its filter and its library do not hide.  The
  * filter cannot be taken off; without one (engine preload) nothing holds anyway.
  */
+static bool is_filtered(void)
+{
+	return syscall(SYS_seccomp, AW_SECCOMP_INSIDE, 0, NULL) < 0 &&
+	       errno == EALREADY;
+}
+
 static bool is_watched(void)
 {
-	return (syscall(SYS_seccomp, AW_SECCOMP_INSIDE, 0, NULL) < 0 &&
-		       errno == EALREADY) ||
-	       aw_proc_maps_session(getpid());
+	return is_filtered() || aw_proc_maps_session(getpid());
+}
+
+void aw_keep_others_out(void)
+{
+	if (!is_filtered())
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 int aw_refuse_inside(const char *what, struct aw_error *err)

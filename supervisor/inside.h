@@ -30,6 +30,13 @@
 bool aw_is_outside(pid_t pid, pid_t self);
 
 /*
+ * Keep others of the same user out of this process (prctl(2), PR_SET_DUMPABLE).  Not
+ * where a filter's supervisor watches it, which has to look into it, and which refuses
+ * others' looks itself.
+ */
+void aw_keep_others_out(void);
+
+/*
  * 0 when this process is outside of all sessions, also where it has a pid namespace of
  * its own.  Else -1, with what (a command's name) in the sentence.
  */

@@ -378,7 +378,7 @@ int aw_service(struct aw_run *run, int news)
 	s->status = s->command_pidfd = -1;
 	setpgid(0, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	aw_keep_others_out();
 	prctl(PR_SET_NAME, AW_SUPERVISOR_NAME);
 	if (aw_service_set_up(s, &err) < 0) {
 		aw_say("%s", err.text);

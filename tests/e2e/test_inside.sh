@@ -96,4 +96,11 @@ is True 'by its socket, too' "$(/usr/bin/python3 raw.py reload "$json")"
 ok 'from outside the workspace is trusted' "$aw" trust .
 ok 'and not any more' "$aw" untrust .
 ok 'from outside the other session is ended' "$aw" stop other
+# A session within a session, with folders of its own.
+mkdir -m 700 "$tmp/ws/inner" "$tmp/ws/inner/run"
+for runner in exec landlock bwrap; do
+	"$aw" run --quiet --mode enforce --runner $runner --log none -- true 2>/dev/null || { skip "behind $runner" 'it does not work here'; continue; }
+	is $'inside\n7' "$runner: agentwatch runs within a session in enforce" "$("$aw" run --quiet --mode enforce --runner $runner --log "$tmp/log" -- \
+		env XDG_STATE_HOME="$tmp/ws/inner" XDG_RUNTIME_DIR="$tmp/ws/inner/run" "$aw" run --quiet -- sh -c 'echo inside; exit 7' 2>&1 | xargs; echo ${PIPESTATUS[0]})"
+done
 done_testing

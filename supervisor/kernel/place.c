@@ -486,7 +486,7 @@ int aw_place_of_descriptor(const struct aw_target *target, int fd, struct aw_pla
 	int object = open_descriptor(target, fd);
 
 	ret->parent = ret->object = -1;
-	ret->own = 0;
+	ret->own = S_IRUSR | S_IWUSR; /* it is held open, and acted on as that */
 	if (object < 0)
 		return errno == ENOENT ? EBADF : errno;
 	return end_at_jump(object, ret);

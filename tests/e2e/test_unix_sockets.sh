@@ -192,6 +192,14 @@ got=$(nobody enforce exec)
 is 'ENOENT ENOENT' 'engine preload, enforce: what is not there is missing' "$(cut -d' ' -f1-2 <<<"$got")"
 is '' 'engine preload, enforce: and no denial' "$(jq -r --arg f "$tmp/nobody" 'select(.address and (.address | startswith($f)) and (.address | endswith("none")) and .verdict == "deny") | .address' "$log" | xargs)"
 engine=()
+# A descriptor of what has no name: no rule is about it.
+rm -f "$log"
+is 'ok ok' 'enforce: mode and owner of a socket and a pipe may be set by their descriptors' "$("$AGENTWATCH" run --quiet --mode enforce --runner exec --log "$log" -- \
+	python3 -c 'import os, socket
+s, p = socket.socket(socket.AF_UNIX), os.pipe()
+for fd in s.fileno(), p[0]:
+    os.fchmod(fd, 0o600); os.fchown(fd, -1, -1); print("ok", end=" ")' 2>&1 | xargs)"
+is '' 'and that is no denial' "$(jq -r 'select(.verdict == "deny") | .path' "$log")"
 if have tmux; then
 	mkdir "$tmp/tmux"
 	for runner in landlock bwrap; do

@@ -4,14 +4,24 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "supervisor/proc.h"
 
+/*
+ * A call that has its thread for so long is held up.  All others are soon through,
+ * though on a busy machine all threads may have one at a time; and when no thread was
+ * short for so long, there are enough.
+ */
+enum { HELD_UP_MS = 50, CALM_MS = 1000 };
+
 struct place {
 	pid_t tid, pid; /* whose call it has, 0: none; pid 0: not looked up yet */
+	uint64_t since;
 };
 
 struct later {
@@ -26,6 +36,7 @@ struct aw_fair {
 	size_t request_size;
 	struct later *first, **end; /* owned */
 	atomic_uint waiting;	    /* how many of these there are */
+	uint64_t short_at;	    /* when the last thread was taken */
 	struct place places[];
 };
 
@@ -56,6 +67,14 @@ void aw_fair_free(struct aw_fair *fair)
 	free(fair);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 static pid_t process_of(pid_t tid)
 {
 	pid_t pid, parent;
@@ -71,6 +90,17 @@ static unsigned count_busy(const struct aw_fair *fair)
 	for (unsigned i = 0; i < fair->most; i++)
 		busy += fair->places[i].tid != 0;
 	return busy;
+}
+
+/* With the lock held. */
+static unsigned count_held_up(const struct aw_fair *fair, uint64_t now)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < fair->most; i++)
+		count += fair->places[i].tid &&
+			 fair->places[i].since + HELD_UP_MS <= now;
+	return count;
 }
 
 /* With the lock held: has this process as many as it may? */
@@ -107,20 +137,28 @@ static bool put_aside(
 	return true;
 }
 
+/* With the lock held: the last free thread has this call. */
+static enum aw_fair_turn last_turn(struct aw_fair *fair, struct place *place,
+	unsigned threads, const struct seccomp_notif *request)
+{
+	fair->short_at = place->since;
+	place->pid = process_of(place->tid);
+	if (has_its_share(fair, place->pid, threads) &&
+		put_aside(fair, place->pid, request))
+		return AW_FAIR_LATER;
+	return count_held_up(fair, place->since) * 2 >= threads ? AW_FAIR_LAST
+								: AW_FAIR_NOW;
+}
+
 enum aw_fair_turn aw_fair_begin(struct aw_fair *fair, unsigned slot, unsigned threads,
 	const struct seccomp_notif *request)
 {
-	struct place place = {.tid = (pid_t)request->pid};
+	struct place place = {.tid = (pid_t)request->pid, .since = now_ms()};
 	enum aw_fair_turn turn = AW_FAIR_NOW;
 
 	pthread_mutex_lock(&fair->lock);
-	if (count_busy(fair) + 1 >= threads && threads > 1) {
-		place.pid = process_of(place.tid);
-		turn = has_its_share(fair, place.pid, threads) &&
-				       put_aside(fair, place.pid, request)
-			       ? AW_FAIR_LATER
-			       : AW_FAIR_LAST;
-	}
+	if (count_busy(fair) + 1 >= threads && threads > 1)
+		turn = last_turn(fair, &place, threads, request);
 	if (turn != AW_FAIR_LATER)
 		fair->places[slot] = place;
 	pthread_mutex_unlock(&fair->lock);
@@ -151,16 +189,26 @@ bool aw_fair_next(struct aw_fair *fair, unsigned slot, unsigned threads,
 	bool taken;
 
 	pthread_mutex_lock(&fair->lock);
-	fair->places[slot] = (struct place){0, 0};
+	fair->places[slot] = (struct place){0};
 	if (atomic_load(&fair->waiting))
 		later = take(fair, threads);
 	taken = later != NULL;
 	if (taken) {
 		memcpy(request, &later->request, fair->request_size);
 		fair->places[slot] =
-			(struct place){(pid_t)later->request.pid, later->pid};
+			(struct place){(pid_t)later->request.pid, later->pid, now_ms()};
 	}
 	pthread_mutex_unlock(&fair->lock);
 	free(later);
 	return taken;
+}
+
+bool aw_fair_is_calm(struct aw_fair *fair)
+{
+	bool calm;
+
+	pthread_mutex_lock(&fair->lock);
+	calm = fair->short_at + CALM_MS <= now_ms();
+	pthread_mutex_unlock(&fair->lock);
+	return calm;
 }

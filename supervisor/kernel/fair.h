@@ -22,7 +22,7 @@ void aw_fair_free(struct aw_fair *fair); /* NULL is fine */
 
 enum aw_fair_turn {
 	AW_FAIR_NOW,   /* deal with it */
-	AW_FAIR_LAST,  /* the same, and no thread is left: another one would be good */
+	AW_FAIR_LAST,  /* the same; none is left and half are held up: add a thread */
 	AW_FAIR_LATER, /* it is put aside */
 };
 
@@ -36,5 +36,8 @@ enum aw_fair_turn aw_fair_begin(struct aw_fair *fair, unsigned slot, unsigned th
  */
 bool aw_fair_next(struct aw_fair *fair, unsigned slot, unsigned threads,
 	struct seccomp_notif *request);
+
+/* There was always a thread free lately. */
+bool aw_fair_is_calm(struct aw_fair *fair);
 
 #endif

@@ -130,7 +130,29 @@ static void serve_call(struct server *server)
 		notify->fair, server->slot, notify->count, server->request));
 }
 
-/* One call after the other until the session ends. */
+/*
+ * Of more threads than usual the newest goes again.  It must have no turn, and whoever
+ * counted on its coming back for one is woken.
+ */
+static bool is_spare(struct server *server)
+{
+	struct aw_notify *notify = server->notify;
+	bool spare = false;
+
+	if (server->slot < notify->usual || server->slot + 1 != notify->count ||
+		!aw_fair_is_calm(notify->fair))
+		return false;
+	pthread_mutex_lock(&crew_lock);
+	if (notify->watch->notify == notify && server->slot + 1 == notify->count) {
+		notify->count--;
+		pthread_detach(pthread_self());
+		spare = true;
+	}
+	pthread_mutex_unlock(&crew_lock);
+	return spare;
+}
+
+/* One call after the other until the session ends, or there are enough others. */
 static void serve_calls(struct server *server)
 {
 	struct aw_watch *watch = server->call.watch;
@@ -150,10 +172,15 @@ static void serve_calls(struct server *server)
 		if (received)
 			atomic_store(watch->last_call, request->id);
 		leave_turn(watch, received);
-		if (received)
+		if (received) {
 			serve_call(server);
-		else if (code == ENOENT ? is_over(watch->listener) : code != EINTR)
+			if (is_spare(server)) {
+				wake(watch, 1);
+				break;
+			}
+		} else if (code == ENOENT ? is_over(watch->listener) : code != EINTR) {
 			break;
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ static void load_one(struct aw_presets *presets, const char *name, size_t len,
 	AW_FREE char *copy = aw_learn_copy(name, len);
 	AW_FREE char *text = aw_learn_text("version: 1\nmode: enforce\npreset: [%s]\n"
 					   "filesystem: {default: deny}\n"
-					   "network: {default: deny, listen: []}\n",
+					   "network: {default: deny}\n",
 		copy);
 	struct aw_error err;
 

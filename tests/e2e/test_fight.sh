@@ -34,6 +34,23 @@ once()
 	sed -e "s|$tmp/$out|DIR|g" "$tmp/$out.err" >>"$tmp/$out.txt"
 }
 
+# in_enforce FILE: make what a bare program says of itself what it says in enforce by design: no core dumps, root without
+# the capabilities that enter_drop.c takes, and no O_NOFOLLOW in the flags of a descriptor (docs/LIMITS.md).
+in_enforce()
+{
+	local name left
+	sed -i -E 's/^limit 4: .*/limit 4: 0 0/' "$1"
+	[ "$engine" = preload ] || sed -i 's/ flags 500000 / flags 100000 /' "$1"
+	[ "$(id -u)" = 0 ] || return 0
+	sed -i 's/securebits 0,/securebits 192,/' "$1"
+	for name in CapPrm CapEff CapBnd; do
+		left=$(sed -n "s/^$name:\t//p" "$1")
+		[ -z "$left" ] || sed -i "s/^$name:.*/$name:\t$(printf %016x $((0x$left & kept_capabilities)))/" "$1"
+	done
+}
+# chown dac_override fowner fsetid kill setgid setuid setpcap net_bind_service sys_chroot audit_write setfcap
+kept_capabilities=$((1 << 0 | 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 18 | 1 << 29 | 1 << 31))
+
 # as_bare SENTENCE COMMAND...: bare and watched give the same, in the engine $engine.
 as_bare()
 {
@@ -42,6 +59,7 @@ as_bare()
 	once bare "$@"
 	once watched "$AGENTWATCH" run --quiet --log "$log" --engine "$engine" ${options[@]+"${options[@]}"} -- "$@"
 	sed -i -E "s,$tmp/bare,DIR,g; s/process [0-9]+/process N/" "$tmp/bare.txt"
+	[ -z "${label:-}" ] || in_enforce "$tmp/bare.txt"
 	sed -i -E "s,$tmp/watched,DIR,g; s/process [0-9]+/process N/" "$tmp/watched.txt"
 	same "$tmp/bare.txt" "$tmp/watched.txt" "$engine${label:-}: $sentence"
 }

@@ -21,6 +21,8 @@ static void print_reason(const struct aw_word *word)
 
 	if (word->kept)
 		printf("agentwatch itself: %s", word->kept);
+	else if (word->inside && word->decision.verdict == AW_ALLOW)
+		printf("the wall, whose network is the session's own");
 	else if (word->by_rule)
 		printf("%s:%u: \"%s\" (%s)", word->rule.file, word->rule.line,
 			text ? text : "?", word->rule.layer);
@@ -106,6 +108,9 @@ void aw_answer_print(const struct aw_answer *a)
 		printf("      %s by %s: %s", denied ? "held" : "judged",
 			aw_strength_name(a->held.strength), a->held.by);
 	printf(" (runner %s, engine %s)\n", a->standing->runner, a->standing->engine);
+	if (a->word.inside && denied)
+		printf("      but the session has a loopback of its own, and reaches "
+		       "what it serves there itself\n");
 	if (is_keyed(a))
 		printf("      but not a rename onto it, as git makes it, when no key "
 		       "that runs a program comes with it\n");
@@ -208,6 +213,10 @@ void aw_answer_print_json(const struct aw_answer *a)
 	if (a->granted)
 		put_text(&json, "granted", a->granted);
 	put_reason(&json, &a->word);
+	if (a->word.inside) {
+		put_key(&json, "inside");
+		AW_JSON_LITERAL(&json, "true");
+	}
 	if (a->word.unknown)
 		put_rule(&json, "wildcard", &a->word.wildcard);
 	put_key(&json, "layers");

@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "policy/region.h"
 #include "policy/mute.h"
+#include "policy/private.h"
 #include "policy/profile.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/kernel/machine.h"
@@ -367,6 +370,32 @@ static void look_at_machine(const struct aw_standing *standing,
 		ret->decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 
+/*
+ * Behind a wall with a network of its own, what no rule speaks of may be listened at,
+ * and a loopback is the session's: the host's is still out of reach.
+ */
+static void look_inside(const struct aw_standing *standing,
+	const struct aw_subject *subject, struct aw_word *ret)
+{
+	const struct aw_strength_facts *facts = &standing->holding.facts;
+	const struct aw_image *image = standing->policy.image;
+	struct aw_decision inside;
+
+	if (!facts->enforce || !facts->apart || !facts->notified ||
+		ret->decision.verdict != AW_DENY || ret->decision.rule != AW_NO_RULE ||
+		subject->address.family == AF_UNIX || !subject->address.family ||
+		(subject->action != AW_BIND &&
+			!aw_address_is_loopback(&subject->address)) ||
+		(subject->action == AW_BIND &&
+			aw_image_lists_listening(image, facts->profiles)))
+		return;
+	aw_image_decide_address_in(image, facts->profiles | AW_PROFILES_ALONE,
+		subject->action, &subject->address, &inside);
+	ret->inside = inside.verdict == AW_ALLOW;
+	if (ret->inside && subject->action == AW_BIND)
+		ret->decision = inside;
+}
+
 void aw_words_decide(const struct aw_standing *standing,
 	const struct aw_subject *subject, struct aw_word *ret)
 {
@@ -380,6 +409,7 @@ void aw_words_decide(const struct aw_standing *standing,
 	look_at_machine(standing, subject, ret);
 	if (ret->kept)
 		return;
+	look_inside(standing, subject, ret);
 	ret->unknown =
 		aw_subject_is_unknown(subject, standing->policy.image, &ret->wildcard);
 	if (take_rule(image, ret) ||

@@ -45,7 +45,8 @@ struct aw_word {
 	bool built_in;	       /* ... which no file gave */
 	struct aw_given given; /* the place that gave it */
 	const char *kept;      /* why it is refused whatever rules say, or NULL */
-	bool unknown;	       /* `wildcard` covers the name, but admits no address */
+	bool inside;  /* the session has a network of its own, where it may do so */
+	bool unknown; /* `wildcard` covers the name, but admits no address */
 	struct aw_rule wildcard;
 };
 

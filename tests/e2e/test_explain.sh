@@ -45,6 +45,20 @@ printf 'version: 1\nnetwork: {allow: ["*.example.org:443"]}\n' >"$tmp/wild.yaml"
 is allow 'a wildcard admits names' "$(one .verdict --connect a.example.org:443 --policy "$tmp/wild.yaml")"
 is 'deny *.example.org:443' 'but no address in the engine preload' "$(one '"\(.verdict) \(.wildcard.text)"' --engine preload --connect a.example.org:443 --policy "$tmp/wild.yaml")"
 like "\"\*.example.org:443\" $tmp/wild.yaml:2 covers the name, but" 'and says so' "$(explain --engine preload --connect a.example.org:443 --policy "$tmp/wild.yaml")"
+printf 'version: 1\n' >"$tmp/bare.yaml"
+if [ $engine = kernel ] && "$AGENTWATCH" run --quiet --mode enforce --runner bwrap --on-missing-runner fail --log none -- true 2>/dev/null; then
+	behind() { "$AGENTWATCH" policy explain --json --mode enforce --runner "${runner:-bwrap}" --policy "$tmp/bare.yaml" "$@" | jq -r '"\(.verdict) \(.inside)"'; }
+	is 'deny true' 'behind bwrap the loopback is the own one' "$(behind --connect 127.0.0.1:9)"
+	is 'deny null' 'which another host is not' "$(behind --connect 192.0.2.1:9)"
+	is 'allow true' 'and the session may listen in its own network' "$(behind --listen 0.0.0.0:80)"
+	printf 'version: 1\nnetwork: {listen: ["127.0.0.1:80"]}\n' >"$tmp/bare.yaml"
+	is 'deny null' 'without such a network nothing is own' "$(runner=exec behind --connect 127.0.0.1:9)"
+	is 'deny null' 'a list of ports leaves out the others' "$(behind --listen 8080)"
+	printf 'import socket\ns = socket.create_server(("", 8081))\nsocket.create_connection(("127.0.0.1", 8081))\nprint("reached")\n' >"$tmp/own.py"
+	is reached 'as it is in enforce' "$("$AGENTWATCH" run --quiet --mode enforce --runner bwrap --log none -- python3 "$tmp/own.py" 2>&1)"
+else
+	skip 'a network of its own' 'no bwrap'
+fi
 is allow 'localhost by number' "$(one .verdict --connect '[::1]:80')"
 is allow 'an abstract socket' "$(one .verdict --connect unix:@bus)"
 is deny 'listening' "$(one .verdict --listen 80)"

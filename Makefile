@@ -136,12 +136,12 @@ check-exports: $(SHIM) ## the shim exports its calls alone and needs nothing
 	@tests/exports.sh $(SHIM)
 # ctuuninitvar: system calls fill variables in that cppcheck takes for uninitialised
 lint: ## cppcheck and clang-tidy find nothing
-	$(Q)cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability \
+	$(Q)cppcheck -j"$$(nproc)" --quiet --error-exitcode=1 --enable=warning,performance,portability \
 		--inline-suppr --std=c11 -I. -D_GNU_SOURCE -D__x86_64__ --include=tests/cppcheck.h \
 		--suppress=ctuuninitvar \
 		policy preload supervisor
 	$(Q)printf '%s\n' $(SHIM_SRC) supervisor/enter.c supervisor/enter_drop.c \
-		$(filter-out policy/error.c,$(PROG_SRC)) | xargs -P2 -n8 sh -c \
+		$(filter-out policy/error.c,$(PROG_SRC)) | xargs -P"$$(nproc)" -n8 sh -c \
 		'clang-tidy-14 --quiet --warnings-as-errors="*" "$$@" -- $(BASE) -include tests/analyzer.h 2>/dev/null' tidy
 # of gcc 12; with -O1 it finds leaks that it does not with -O0, in less time than with -O2
 ANALYZE := -O1 -g0 -fanalyzer -Werror -Wno-unused-value -include tests/analyzer.h -include tests/gcc_analyzer.h

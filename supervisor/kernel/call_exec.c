@@ -214,7 +214,11 @@ void aw_call_exec(struct aw_notified *call)
 	if (!aw_call_path(call, at ? (int)call->args[0] : AT_FDCWD,
 		    call->args[row->path], !(flags & AT_SYMLINK_NOFOLLOW), call->raw,
 		    call->path, &event->path, &event->raw, &looked_up)) {
-		aw_call_unreadable(call, looked_up ? looked_up : EFAULT);
+		/* the text could be read, and its folder has no name */
+		if (!looked_up)
+			looked_up =
+				call->raw[0] || flags & AT_EMPTY_PATH ? EBADF : ENOENT;
+		aw_call_unreadable(call, looked_up);
 		return;
 	}
 	if (!looked_up && refuse_nameless(call, flags))

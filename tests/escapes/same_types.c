@@ -136,6 +136,16 @@ static void arguments(void)
 	say("futimens of a path", futimens(path, NULL));
 	say("fchownat of a path", fchownat(path, "", -1, -1, AT_EMPTY_PATH));
 	say("fchmod of nothing", fchmod(777, 0640));
+	{
+		char *none[] = {NULL};
+
+		say("exec of no descriptor",
+			syscall(SYS_execveat, 777, "", none, none, AT_EMPTY_PATH));
+		say("exec below no descriptor",
+			syscall(SYS_execveat, 777, "plain", none, none, 0));
+		say("exec of no name",
+			syscall(SYS_execveat, AT_FDCWD, "", none, none, 0));
+	}
 	close(path);
 	path = open("plain", O_RDONLY);
 	say("fchmod of a file", fchmod(path, 0640));

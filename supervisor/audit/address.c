@@ -12,7 +12,8 @@ bool aw_address_is_unix_path(const union aw_any_address *any, size_t len)
 	return any->family == AF_UNIX && len > UNIX_PATH && any->un.sun_path[0];
 }
 
-/* "@name": the leading NUL of an abstract name shown as @, others as they are. */
+/* "@name": the leading NUL of an abstract name shown as @, others stay what they are.
+ */
 static struct aw_text abstract_name(
 	const union aw_any_address *any, size_t len, char *text, size_t size)
 {
@@ -23,9 +24,8 @@ static struct aw_text abstract_name(
 	if (n > sizeof(any->un.sun_path))
 		n = sizeof(any->un.sun_path);
 	memcpy(text, any->un.sun_path, n);
-	for (size_t i = 0; i < n; i++)
-		if (!text[i])
-			text[i] = '@';
+	if (n && !text[0])
+		text[0] = '@';
 	text[n] = '\0';
 	return (struct aw_text){text, n};
 }

@@ -24,6 +24,7 @@ enum { BOUND_MAX = 1024, SUN_NAME = 108, DEVICE_MINOR = 20 /* bits */ };
 struct bound {
 	dev_t dev;		   /* of its file, as stat(2) has it */
 	size_t len;		   /* of name; 0: a file */
+	int type;		   /* SOCK_STREAM and so on; of a name alone */
 	uint32_t socket;	   /* its inode */
 	uint32_t ino, kernels_dev; /* of its file, as the kernel numbers them */
 	uint32_t cookie[2];
@@ -155,8 +156,10 @@ void aw_bound_add_name(
 	const struct aw_watch *watch, int socket, const char *name, size_t len)
 {
 	struct bound bound = of_name(name, len);
+	socklen_t size = sizeof(bound.type);
 
-	if (bound.len)
+	if (bound.len &&
+		getsockopt(socket, SOL_SOCKET, SO_TYPE, &bound.type, &size) == 0)
 		add(watch, socket, -1, &bound);
 }
 
@@ -169,7 +172,7 @@ static bool next(const struct bound *like, size_t *at, struct bound *ret)
 	for (; *at < used && *at < BOUND_MAX && !found; ++*at) {
 		const struct bound *b = &list[*at];
 
-		found = b->socket && b->len == like->len &&
+		found = b->socket && b->len == like->len && b->type == like->type &&
 			(b->len || (b->ino == like->ino && b->dev == like->dev)) &&
 			memcmp(b->name, like->name, b->len) == 0;
 		if (found)
@@ -207,9 +210,24 @@ bool aw_bound_has_file(const struct aw_watch *watch, const struct stat *st)
 		watch, &(struct bound){.ino = (uint32_t)st->st_ino, .dev = st->st_dev});
 }
 
-bool aw_bound_has_name(const struct aw_watch *watch, const char *name, size_t len)
+bool aw_bound_has_name(
+	const struct aw_watch *watch, const char *name, size_t len, int type)
 {
-	const struct bound bound = of_name(name, len);
+	struct bound bound = of_name(name, len);
 
+	bound.type = type;
 	return bound.len && has(watch, &bound);
+}
+
+bool aw_bound_has_socket(const struct aw_watch *watch, uint32_t inode)
+{
+	struct bound bound = {.socket = 0};
+	size_t at;
+
+	pthread_mutex_lock(&lock);
+	for (at = 0; at < used && at < BOUND_MAX && !bound.socket; at++)
+		if (list[at].socket == inode)
+			bound = list[at];
+	pthread_mutex_unlock(&lock);
+	return bound.socket && ask(watch, &bound);
 }

@@ -14,17 +14,27 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 #include "supervisor/watch.h"
 
-/* This socket was bound for the session: to a file in a folder, or an abstract name. */
+/*
+ * This socket was bound for the session: to a file in a folder, or an abstract name.
+ * Such a name is all bytes of it, the NUL in front too; sockets of different types may
+ * have the same one (unix(7)), and then only those of one's own type are reached by it.
+ */
 void aw_bound_add_file(const struct aw_watch *watch, int socket, int folder);
 void aw_bound_add_name(
 	const struct aw_watch *watch, int socket, const char *name, size_t len);
 
-/* Is this file, or this abstract name, that of a socket of the session's? */
+/* Is this file, or this abstract name for a socket of that type, that of a socket of
+ * the session's? */
 bool aw_bound_has_file(const struct aw_watch *watch, const struct stat *st);
-bool aw_bound_has_name(const struct aw_watch *watch, const char *name, size_t len);
+bool aw_bound_has_name(
+	const struct aw_watch *watch, const char *name, size_t len, int type);
+
+/* Is this the inode of a socket that was bound for the session? */
+bool aw_bound_has_socket(const struct aw_watch *watch, uint32_t inode);
 
 #endif

@@ -10,6 +10,7 @@
 #include "policy/region.h"
 #include "supervisor/kernel/git.h"
 #include "supervisor/kernel/guard.h"
+#include "supervisor/kernel/guard_socket.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/kernel/place_act.h"
@@ -126,7 +127,8 @@ static bool gets_round(struct aw_notified *call, const struct aw_place *from,
 
 	aw_persona_drop(); /* links are looked at with our own rights */
 	if (!aw_guard_entry(atomic_load(&call->watch->image), &call->target, &thing,
-		    &old, &new, moves, &decision))
+		    &old, &new, moves, &decision) &&
+		!aw_guard_sockets(call, from, to, &decision))
 		return false;
 	aw_call_decide(call, &decision);
 	return call->reply != AW_REPLY_CONTINUE;

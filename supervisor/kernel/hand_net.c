@@ -106,6 +106,7 @@ int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t
 	ret->place.parent = ret->place.object = -1;
 	ret->route = AW_ROUTE_AS_IT_IS;
 	ret->domain = socket_option(fd, SO_DOMAIN);
+	ret->type = socket_option(fd, SO_TYPE);
 	ret->protocol = socket_option(fd, SO_PROTOCOL);
 	if (ret->domain < 0)
 		return errno;
@@ -211,6 +212,18 @@ static bool is_left(const struct aw_notified *call,
 	       !aw_unix_has_owner(&address->place.st);
 }
 
+/* Bytes of an abstract name, the leading NUL among them; 0: it is none. */
+static size_t abstract_len(const struct aw_hand_address *address)
+{
+	const struct sockaddr_un *un = &address->any.un;
+	size_t before = offsetof(struct sockaddr_un, sun_path);
+
+	return address->any.family == AF_UNIX && address->len > before &&
+			       !un->sun_path[0]
+		       ? address->len - before
+		       : 0;
+}
+
 /* The session's own servers may be spoken to even where no rule names them. */
 static bool is_own_server(const struct aw_watch *watch,
 	const struct aw_hand_address *address, const struct aw_address *to)
@@ -219,7 +232,9 @@ static bool is_own_server(const struct aw_watch *watch,
 		return false;
 	if (address->place.object >= 0)
 		return aw_bound_has_file(watch, &address->place.st);
-	return to->path_len && aw_bound_has_name(watch, to->path, to->path_len);
+	return abstract_len(address) &&
+	       aw_bound_has_name(watch, address->any.un.sun_path, abstract_len(address),
+		       address->type);
 }
 
 bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *address)
@@ -306,7 +321,6 @@ static int bind_file(
 
 static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *address)
 {
-	const struct sockaddr_un *un = &address->any.un;
 	int result = -aw_outside_turn_inside(call, fd, address->route);
 
 	if (!result)
@@ -327,9 +341,9 @@ static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *a
 				 (socklen_t)address->len) < 0
 				 ? -errno
 				 : 0;
-		if (!result && un->sun_family == AF_UNIX && call->event.address.len)
-			aw_bound_add_name(call->watch, *fd, call->event.address.bytes,
-				call->event.address.len);
+		if (!result && abstract_len(address))
+			aw_bound_add_name(call->watch, *fd, address->any.un.sun_path,
+				abstract_len(address));
 	}
 	aw_persona_drop();
 	aw_hand_answer(call, result);

@@ -21,8 +21,8 @@ enum aw_route {
 struct aw_hand_address {
 	union aw_any_address any, judged; /* as given; as the kernel will take it */
 	size_t len;
-	int domain, protocol;  /* of the socket */
-	struct aw_place place; /* of a socket file; owned */
+	int domain, type, protocol; /* of the socket */
+	struct aw_place place;	    /* of a socket file; owned */
 	enum aw_route route;
 };
 

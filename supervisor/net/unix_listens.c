@@ -16,7 +16,18 @@
 
 enum { ROOM = 32768, MAJOR_SHIFT = 20 /* of the kernel's own dev_t */ };
 
-static bool ask(int fd)
+/* What is looked for, among all that there are. */
+struct search {
+	uint32_t show; /* UDIAG_SHOW_* */
+	bool (*is_it)(const struct search *s, const struct nlmsghdr *header);
+	const struct stat *file;
+	const char *dir;
+	size_t dir_len;
+	aw_unix_seen *seen;
+	void *arg;
+};
+
+static bool ask(int fd, const struct search *s)
 {
 	struct {
 		struct nlmsghdr header;
@@ -26,61 +37,99 @@ static bool ask(int fd)
 			     .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
 		.is = {.sdiag_family = AF_UNIX,
 			.udiag_states = ~0U,
-			.udiag_show = UDIAG_SHOW_VFS}};
+			.udiag_show = s->show}};
 
 	return send(fd, &request, sizeof(request), 0) == (ssize_t)sizeof(request);
 }
 
-static bool is_bound_to(const struct nlmsghdr *header, const struct stat *file)
+/* An attribute of the answer, or NULL. */
+static const struct rtattr *find(const struct nlmsghdr *header, unsigned short type)
 {
-	uint32_t device = (uint32_t)major(file->st_dev) << MAJOR_SHIFT |
-			  (uint32_t)minor(file->st_dev);
 	const struct unix_diag_msg *about = NLMSG_DATA(header);
 	const struct rtattr *attribute = (const void *)(about + 1);
 	int left = (int)(header->nlmsg_len - NLMSG_LENGTH(sizeof(*about)));
-	struct unix_diag_vfs vfs;
 
-	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
-		if (attribute->rta_type != UNIX_DIAG_VFS)
-			continue;
-		memcpy(&vfs, RTA_DATA(attribute), sizeof(vfs));
-		return vfs.udiag_vfs_ino == (uint32_t)file->st_ino &&
-		       vfs.udiag_vfs_dev == device;
-	}
-	return false;
+	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))
+		if (attribute->rta_type == type)
+			return attribute;
+	return NULL;
 }
 
-/* 1: it is among these; 0: more are to come; -1: that was the last. */
-static int look_at(char *bytes, ssize_t len, const struct stat *file)
+static bool is_bound_to(const struct search *s, const struct nlmsghdr *header)
+{
+	uint32_t device = (uint32_t)major(s->file->st_dev) << MAJOR_SHIFT |
+			  (uint32_t)minor(s->file->st_dev);
+	const struct rtattr *attribute = find(header, UNIX_DIAG_VFS);
+	struct unix_diag_vfs vfs;
+
+	if (!attribute)
+		return false;
+	memcpy(&vfs, RTA_DATA(attribute), sizeof(vfs));
+	return vfs.udiag_vfs_ino == (uint32_t)s->file->st_ino &&
+	       vfs.udiag_vfs_dev == device;
+}
+
+static bool is_below(const struct search *s, const struct nlmsghdr *header)
+{
+	const struct unix_diag_msg *about = NLMSG_DATA(header);
+	const struct rtattr *attribute = find(header, UNIX_DIAG_NAME);
+	const char *name = attribute ? RTA_DATA(attribute) : NULL;
+	size_t len = name ? strnlen(name, RTA_PAYLOAD(attribute)) : 0;
+
+	return len > s->dir_len && memcmp(name, s->dir, s->dir_len) == 0 &&
+	       name[s->dir_len] == '/' &&
+	       s->seen(s->arg, about->udiag_ino, name + s->dir_len, len - s->dir_len);
+}
+
+enum answer { MORE, FOUND, NONE, UNKNOWN };
+
+static enum answer look_at(char *bytes, ssize_t len, const struct search *s)
 {
 	const struct nlmsghdr *header = (const void *)bytes;
 
 	for (; NLMSG_OK(header, len); header = NLMSG_NEXT(header, len)) {
 		if (header->nlmsg_type == NLMSG_DONE)
-			return -1;
-		if (header->nlmsg_type == NLMSG_ERROR ||
-			is_bound_to(header, file)) /* unknown counts as there */
-			return 1;
+			return NONE;
+		if (header->nlmsg_type == NLMSG_ERROR)
+			return UNKNOWN;
+		if (s->is_it(s, header))
+			return FOUND;
 	}
-	return 0;
+	return MORE;
 }
 
-bool aw_unix_has_owner(const struct stat *file)
+static enum answer look_for(const struct search *s)
 {
 	AW_CLOSE int fd =
 		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	_Alignas(struct nlmsghdr) char bytes[ROOM];
-	ssize_t len = 1;
-	int found = 0;
+	enum answer answer = MORE;
+	ssize_t len;
 
-	if (fd < 0 || !ask(fd))
-		return true;
-	while (!found && len > 0) {
+	if (fd < 0 || !ask(fd, s))
+		return UNKNOWN;
+	while (answer == MORE) {
 		len = recv(fd, bytes, sizeof(bytes), 0);
 		if (len < 0 && errno == EINTR)
-			len = 1;
-		else
-			found = len <= 0 ? 1 : look_at(bytes, len, file);
+			continue;
+		answer = len <= 0 ? UNKNOWN : look_at(bytes, len, s);
 	}
-	return found > 0;
+	return answer;
+}
+
+bool aw_unix_has_owner(const struct stat *file)
+{
+	return look_for(&(struct search){
+		       .show = UDIAG_SHOW_VFS, .is_it = is_bound_to, .file = file}) !=
+	       NONE;
+}
+
+bool aw_unix_any_below(const char *dir, size_t len, aw_unix_seen *seen, void *arg)
+{
+	return look_for(&(struct search){.show = UDIAG_SHOW_NAME,
+		       .is_it = is_below,
+		       .dir = dir,
+		       .dir_len = len,
+		       .seen = seen,
+		       .arg = arg}) == FOUND;
 }

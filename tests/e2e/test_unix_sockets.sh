@@ -134,6 +134,72 @@ for runner in exec landlock bwrap; do
 		"$("$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log "$log" -- python3 "$tmp/own.py" "$tmp/work/$runner.sock")"
 done
 
+# Another name for a server of outside: one of the session's own, or one that a rule allows.
+cat >"$tmp/names.py" <<'EOP'
+import errno, os, socket, sys
+def answer(call, *args):
+    try:
+        return call(*args) or "ok"
+    except OSError as e:
+        return errno.errorcode[e.errno]
+def reach(name, kind=socket.SOCK_STREAM):
+    s = socket.socket(socket.AF_UNIX, kind)
+    s.connect(name)
+    return s.recv(9).decode()
+keep = []
+def bind(name, kind):
+    keep.append(socket.socket(socket.AF_UNIX, kind))
+    keep[-1].bind(name)
+secret, work, open_to = sys.argv[1:]
+# a name of another type, and a name that is the same in words, are not the host's
+print(answer(bind, "\0host", socket.SOCK_DGRAM), answer(reach, "\0host"),
+    answer(bind, "\0a@b", socket.SOCK_STREAM), answer(reach, "\0a\0b"), end=" ")
+# neither is a socket of outside that was moved or linked, by itself or in a directory
+print(answer(reach, secret + "/one"), answer(os.link, secret + "/one", open_to + "/linked"), answer(reach, open_to + "/linked"),
+    answer(os.rename, secret + "/one", open_to + "/moved"), answer(reach, open_to + "/moved"),
+    answer(os.rename, secret, open_to + "/dir"), answer(reach, open_to + "/dir/one"), end=" ")
+# one's own may be
+bind(work + "/mine", socket.SOCK_STREAM)
+os.mkdir(work + "/d")
+bind(work + "/d/mine", socket.SOCK_STREAM)
+print(answer(os.link, work + "/mine", open_to + "/mine"), answer(os.rename, work + "/d", open_to + "/d"))
+EOP
+mkdir -p "$tmp/secret" "$tmp/open"
+python3 - "$tmp/secret/one" "$tmp/hosts" <<'EOP' &
+import socket, sys, threading
+def serve(name):
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(name)
+    s.listen()
+    while True:
+        try:
+            s.accept()[0].sendall(b"SECRET")
+        except BrokenPipeError:
+            pass
+for name in (sys.argv[1], "\0host", "\0a\0b"):
+    threading.Thread(target=serve, args=(name,), daemon=True).start()
+while True:
+    try:
+        for name in (sys.argv[1], "\0host", "\0a\0b"):
+            socket.socket(socket.AF_UNIX).connect(name)
+        break
+    except OSError:
+        pass
+open(sys.argv[2], "w").close()
+threading.Event().wait()
+EOP
+at_end "kill $!"
+wait_for 5 test -e "$tmp/hosts"
+engine=()
+for runner in exec landlock bwrap; do
+	printf 'version: 1\nmode: enforce\nrunner: %s\nfilesystem: {write: ["%s"]}\nnetwork: {default: deny, allow: ["unix:%s/**"], listen: ["unix:@*", "unix:%s"]}\n' \
+		$runner "$tmp" "$tmp/open" "$tmp/work" >"$tmp/policy.yaml"
+	reach >/dev/null 2>&1 || continue
+	rm -rf "$tmp/open" "$tmp/work/mine" "$tmp/work/d"; mkdir "$tmp/open"
+	is "ok EACCES ok EACCES EACCES EACCES ENOENT EACCES ENOENT EACCES ENOENT ok ok" "$runner: no other name makes a server of outside one to speak to" \
+		"$("$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log "$log" -- python3 "$tmp/names.py" "$tmp/secret" "$tmp/work" "$tmp/open" 2>&1)"
+done
+
 for name in kernel preload; do
 	engine=(--engine $name)
 	policy exec on "${quoted[0]}" "${quoted[6]}"

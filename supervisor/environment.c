@@ -156,3 +156,36 @@ char **aw_run_environment(const struct aw_run *run, struct aw_error *err)
 	aw_fail(err, ENOMEM, "building the command's environment");
 	return NULL;
 }
+
+static bool is_set(const struct aw_policy *policy, const char *name, size_t len)
+{
+	for (size_t i = 0; i < policy->environment.set_count; i++) {
+		const char *set = policy->environment.set[i].name;
+
+		if (strncmp(set, name, len) == 0 && !set[len])
+			return true;
+	}
+	return false;
+}
+
+void aw_run_withheld(const struct aw_run *run, char *text, size_t size)
+{
+	static const char own[] = "AGENTWATCH_SOCKET=";
+	size_t at = 0, more = 0, room = size - 32;
+
+	text[0] = '\0';
+	for (char **e = environ; *e; e++) {
+		size_t len = strcspn(*e, "=");
+
+		if (keep(&run->policy, *e) || is_set(&run->policy, *e, len) ||
+			strncmp(*e, own, sizeof(own) - 1) == 0)
+			continue;
+		if (at + len + 2 < room)
+			at += (size_t)snprintf(text + at, room - at, "%s%.*s",
+				at ? ", " : "", (int)len, *e);
+		else
+			more++;
+	}
+	if (more)
+		snprintf(text + at, size - at, " and %zu more", more);
+}

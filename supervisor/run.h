@@ -132,6 +132,9 @@ int aw_run_build_wall(struct aw_run *run, struct aw_error *err);
 /* The environment for the command: owned array and strings. */
 char **aw_run_environment(const struct aw_run *run, struct aw_error *err);
 
+/* The names, not the values, of what the policy keeps from it; "" for nothing. */
+void aw_run_withheld(const struct aw_run *run, char *text, size_t size);
+
 /* Fork the service and stay in front of it; the exit status of run. */
 int aw_front(struct aw_run *run);
 

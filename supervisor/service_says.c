@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "supervisor/say.h"
@@ -70,6 +71,19 @@ static void say_how_limited(struct aw_watch *watch, const struct aw_run *run)
 	aw_service_say_policy(watch, run, text);
 }
 
+/* Names alone: what is withheld is not to be read in the log either. */
+static void say_what_is_withheld(struct aw_watch *watch, const struct aw_run *run)
+{
+	static const char intro[] = "withheld from the environment: ";
+	char text[1024];
+	size_t n = sizeof(intro) - 1;
+
+	memcpy(text, intro, n);
+	aw_run_withheld(run, text + n, sizeof(text) - n);
+	if (text[n])
+		aw_service_say_policy(watch, run, text);
+}
+
 void aw_service_say_start(
 	struct aw_watch *watch, const struct aw_run *run, pid_t command)
 {
@@ -83,6 +97,7 @@ void aw_service_say_start(
 	aw_watch_log(watch, &event);
 	if (run->limiter.text[0])
 		say_how_limited(watch, run);
+	say_what_is_withheld(watch, run);
 }
 
 void aw_service_say_limits(struct aw_watch *watch, const struct aw_run *run)

@@ -27,6 +27,11 @@ is 'PATH PLAIN' 'inherit takes names and globs' "$(run env | grep -vE "$own" | c
 environment '{set: {PLAIN: "changed", NEW: "a b=c", ORDER: ""}}'
 is 'changed|a b=c||' 'set adds and replaces' "$(run sh -c 'echo "$PLAIN|$NEW|$ORDER|"')"
 is 1 'and replaces without a double' "$(run env | grep -c '^PLAIN=')"
+environment '{unset: ["*_TOKEN", "AW_T_SECRET"]}'
+MY_TOKEN=hidden-value "$AGENTWATCH" run --quiet --policy "$policy" --log "$tmp/withheld" -- true
+is 'withheld from the environment: AW_T_SECRET MY_TOKEN' 'the log has the names of what was withheld' \
+	"$(jq -r 'select(.event == "policy") | .text | select(startswith("withheld")) | sub("^.*: "; "") | split(", ") | sort | "withheld from the environment: " + join(" ")' "$tmp/withheld")"
+is '' 'and not their values' "$(grep -o hidden-value "$tmp/withheld")"
 environment '{unset: ["PLAIN"], set: {PLAIN: "back"}}'
 is back 'set wins over unset' "$(run sh -c 'echo $PLAIN')"
 

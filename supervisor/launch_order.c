@@ -142,7 +142,7 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_byte
 			.gate_reads = atomic_load(&page->work) == AW_WORK_READS,
 			.metadata = page->hides,
 			.holds = page->enforce,
-			.kin = page->enforce && (!run->wall.own_pids || page->profiles),
+			.kin = page->enforce,
 		};
 
 		aw_filter_build(&wish, &filter);

@@ -88,6 +88,20 @@ pid_t aw_proc_inner_pid(pid_t pid)
 	return inner;
 }
 
+bool aw_proc_is_inside(pid_t pid)
+{
+	char text[AW_PROC_STATUS];
+	const char *numbers;
+
+	numbers = aw_proc_status(pid, text, sizeof(text))
+			  ? aw_proc_status_value(text, "NSpid")
+			  : NULL;
+	if (!numbers)
+		return false;
+	numbers += strcspn(numbers, " \t\n");
+	return *numbers && *numbers != '\n';
+}
+
 bool aw_proc_stat(pid_t pid, struct aw_proc_stat *ret)
 {
 	char path[64], text[1024], *at;

@@ -20,6 +20,9 @@ bool aw_proc_exists(pid_t pid);
 /* Its number in the innermost pid namespace that it is in; pid itself when unknown. */
 pid_t aw_proc_inner_pid(pid_t pid);
 
+/* Is it in a pid namespace below ours? */
+bool aw_proc_is_inside(pid_t pid);
+
 /* What /proc/PID/stat says; terminal: device number of the controlling one, 0 without.
  */
 struct aw_proc_stat {

@@ -17,7 +17,9 @@
 #include "supervisor/descend.h"
 #include "supervisor/kernel/call_kin.h"
 #include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/ours.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 
 #define PRIORITY_OF_PROCESS 1 /* linux/ioprio.h: IOPRIO_WHO_PROCESS */
@@ -61,8 +63,9 @@ static pid_t behind_pidfd(int fd, bool *ret_folder)
 
 bool aw_call_is_ours(const struct aw_notified *call, pid_t whom)
 {
-	return whom == call->target.who.pid || whom == call->target.tid ||
-	       aw_descends(whom, call->watch->self);
+	return (!call->watch->own_pids &&
+		       (whom == call->target.who.pid || whom == call->target.tid)) ||
+	       aw_ours_inside(call->watch, whom);
 }
 
 /* A group, or everybody, may hold processes that are not of the session: each one that
@@ -174,11 +177,19 @@ static bool read_info(const struct aw_notified *call, siginfo_t *ret)
 	return true;
 }
 
+/* What a signal may be given along with, and the argument that has it; -1: none. */
+static int info_at(const struct aw_notified *call)
+{
+	return call->sys == AW_SYS_kill ? -1 : 2;
+}
+
 /* On what was looked at: by its number alone it could be another one by then. */
 static void signal_by(struct aw_notified *call, int pidfd)
 {
 	siginfo_t info;
-	bool given = call->args[2] != 0;
+	bool given = info_at(call) >= 0 && call->args[2] != 0;
+	unsigned flags =
+		call->sys == AW_SYS_pidfd_send_signal ? (unsigned)call->args[3] : 0;
 	int err;
 
 	if (given && !read_info(call, &info)) {
@@ -187,7 +198,7 @@ static void signal_by(struct aw_notified *call, int pidfd)
 	}
 	err = aw_persona_take(call->watch, &call->target);
 	if (!err && syscall(SYS_pidfd_send_signal, pidfd, (int)call->args[1],
-			    given ? &info : NULL, (unsigned)call->args[3]) < 0)
+			    given ? &info : NULL, flags) < 0)
 		err = errno;
 	aw_persona_drop();
 	aw_hand_answer(call, -err);
@@ -245,8 +256,7 @@ static void by_pidfd(struct aw_notified *call)
 	if (call->sys == AW_SYS_pidfd_getfd &&
 		is_beyond(call, walled && !folder ? aw_proc_inner_pid(whom) : whom))
 		return;
-	if (whom > 0 && !walled && !aw_call_is_ours(call, whom) &&
-		aw_proc_exists(whom)) {
+	if (whom > 0 && !aw_ours_outside(call->watch, whom) && aw_proc_exists(whom)) {
 		aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
 		return;
 	}
@@ -272,6 +282,29 @@ static bool is_signal(const struct aw_notified *call)
 	default:
 		return false;
 	}
+}
+
+/* Nobody is there; who gets the number next is nobody that was looked at. */
+static void is_nobody(struct aw_notified *call)
+{
+	call->reply = AW_REPLY_FAIL;
+	call->err = ESRCH;
+}
+
+/*
+ * At another process, where nothing but us keeps the session's from those outside: on
+ * what was looked at, since the number may belong to another one a moment later.
+ */
+static void signal_held(struct aw_notified *call, pid_t whom)
+{
+	AW_CLOSE int pidfd = aw_pidfd_open(whom);
+
+	if (pidfd < 0) /* a thread that leads nothing */
+		return;
+	if (!aw_call_is_ours(call, whom))
+		is_nobody(call);
+	else if (aw_hand_waits(call))
+		signal_by(call, pidfd);
 }
 
 /* Other processes may be touched when they are of the session and not ours. */
@@ -300,7 +333,17 @@ void aw_call_kin(struct aw_notified *call)
 	/* it would be a way out of a profile; a signal is none */
 	if (!is_signal(call) && is_beyond(call, whom))
 		return;
-	if (walled || whom <= 0 || aw_call_is_ours(call, whom) || !aw_proc_exists(whom))
+	if (whom <= 0)
 		return;
-	aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
+	if (aw_call_is_ours(call, whom)) {
+		if (whom != call->target.who.pid && !kernel_holds(call) &&
+			(call->sys == AW_SYS_kill ||
+				call->sys == AW_SYS_rt_sigqueueinfo))
+			signal_held(call, whom);
+		return;
+	}
+	if (!walled && !aw_proc_exists(whom))
+		is_nobody(call);
+	else
+		aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
 }

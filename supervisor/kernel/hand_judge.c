@@ -13,6 +13,7 @@
 #include "supervisor/descend.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/machine.h"
+#include "supervisor/kernel/ours.h"
 #include "supervisor/kernel/vet.h"
 #include "supervisor/proc.h"
 
@@ -41,20 +42,24 @@ static size_t as_self(const struct aw_notified *call, const struct aw_place *pla
 /* "/proc/PID" of a process of ours, or something in it. */
 static bool is_supervisor(const struct aw_watch *watch, const char *name)
 {
+	pid_t leader, parent;
 	char *end;
 	long pid;
 
 	if (strncmp(name, "/proc/", 6) != 0 || name[6] < '1' || name[6] > '9')
 		return false;
 	pid = strtol(name + 6, &end, 10);
-	return (!*end || *end == '/') &&
-	       (pid == watch->self || pid == watch->front || aw_helper_is((pid_t)pid));
+	if ((*end && *end != '/') || watch->own_pids) /* its numbers are others */
+		return false;
+	if (aw_proc_parent((pid_t)pid, &leader, &parent)) /* of a thread */
+		pid = leader;
+	return pid == watch->self || pid == watch->front || aw_helper_is((pid_t)pid);
 }
 
 /* Not of the session, or not in the same profiles; pid as the target has it. */
 static bool is_outsider(const struct aw_notified *call, pid_t pid)
 {
-	return (!call->watch->own_pids && !aw_descends(pid, call->watch->self)) ||
+	return !aw_ours_inside(call->watch, pid) ||
 	       aw_watch_is_beyond(call->watch, &call->target.who, pid);
 }
 

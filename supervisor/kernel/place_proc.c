@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
-#include "supervisor/descend.h"
+#include "supervisor/kernel/ours.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/proc.h"
 
@@ -51,19 +51,16 @@ static pid_t process_of_folder(int dir)
 }
 
 /*
- * With a pid namespace of its own, all that /proc shows is of the session; to a process
- * in a profile others are strangers.
+ * A number is believed when it belongs to a living descendant at this moment: one that
+ * was known may have ended.  To a process in a profile others are strangers.
  */
 static bool is_ours(struct aw_watch *watch, const struct aw_target *target, pid_t pid)
 {
-	struct aw_who who;
-
 	if (aw_watch_is_beyond(watch, &target->who, pid))
 		return false;
-	if (watch->own_pids || pid == target->who.pid || pid == target->tid)
+	if (!watch->own_pids && (pid == target->who.pid || pid == target->tid))
 		return true;
-	return pid && (aw_processes_peek(watch->tree, pid, &who) ||
-			      aw_descends(pid, watch->self));
+	return aw_ours_inside(watch, pid);
 }
 
 /* The target's own may be looked at whatever rights it has given up. */

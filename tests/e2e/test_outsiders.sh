@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_outsiders.sh - processes that are not of the session, by whatever number, are out of reach.
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+compile next_pid "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O1 "$root/tests/e2e/next_pid.c" ||
+	{ fail 'next_pid.c compiles' "$(cat "$tmp/compile.log")"; done_testing; }
+next_pid=$tmp/next_pid
+cp "$compiled" "$next_pid"
+mkdir "$tmp/work"
+cd "$tmp/work" || exit 1
+printf 'version: 1\nmode: enforce\nfilesystem: {default: allow}\nnetwork: {default: allow}\n' >"$tmp/policy.yaml"
+watched() { "$AGENTWATCH" run --quiet --log none --runner "$1" --policy "$tmp/policy.yaml" -- "${@:2}" 2>"$tmp/errors"; }
+sleep 600 &
+outside=$!
+at_end "kill $outside"
+
+# What a call answered that must not reach the process; a signal may also come to nobody.
+reached() { grep -vE ' (EPERM|EACCES|ESRCH|ENOENT)$' || true; }
+
+for runner in exec landlock bwrap; do
+	if ! watched $runner true; then
+		skip "$runner: outsiders" "$(cat "$tmp/errors")"
+		continue
+	fi
+	# 1: of the machine, or in a wall the program that made it, which no filter holds
+	watched $runner "$next_pid" touch 1 >"$tmp/first"
+	ok "$runner: the calls at process 1 were made" grep -q '^ptrace' "$tmp/first"
+	is '' "$runner: process 1 is no part of the session" "$(reached <"$tmp/first")"
+	watched $runner "$next_pid" touch $outside >"$tmp/other"
+	is '' "$runner: nor is a process that is outside" "$(reached <"$tmp/other")"
+	# those of the session may be touched
+	cat >"$tmp/own.sh" <<-'END'
+		sleep 60 & pid=$!
+		"$1" touch $pid
+		kill $pid
+		wait $pid
+		echo "status $?"
+		kill $pid 2>/dev/null || echo "gone"
+	END
+	watched $runner sh "$tmp/own.sh" "$next_pid" >"$tmp/own"
+	for call in kill tkill tgkill prlimit sched_setscheduler setpriority pidfd_send_signal environ; do
+		ok "$runner: $call reaches a child" grep -qx "$call ok" "$tmp/own"
+	done
+	ok "$runner: a signal ends it" grep -qx 'status 143' "$tmp/own"
+	ok "$runner: its number is nobody's then" grep -qx gone "$tmp/own"
+done
+
+# A number that comes again while it is signalled.
+if is_root && [ -w /proc/sys/kernel/ns_last_pid ]; then
+	number=$(sh -c 'echo $$')
+	watched exec "$next_pid" shoot "$number" 4 >/dev/null &
+	shooter=$!
+	is 'never hit' 'exec: no signal comes to the next one with a number' "$("$next_pid" give "$number" 2000)"
+	kill $shooter 2>/dev/null
+	wait $shooter 2>/dev/null
+fi
+ok 'the process outside is still there' kill -0 $outside
+done_testing

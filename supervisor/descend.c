@@ -203,20 +203,6 @@ size_t aw_signal_descendants(pid_t root, int signal)
 	return found;
 }
 
-size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal)
-{
-	AW_FREE struct relation *all = NULL;
-	bool whole;
-	size_t count = read_all(&all, &whole), hit = 0;
-
-	mark(all, count, root);
-	for (size_t i = 0; i < count; i++)
-		if (all[i].below && all[i].pid != except &&
-			(!group || getpgid(all[i].pid) == group))
-			hit += kill(all[i].pid, signal) == 0;
-	return hit;
-}
-
 static size_t list(pid_t root, bool ended, pid_t **ret)
 {
 	AW_FREE struct relation *all = NULL;

@@ -15,12 +15,6 @@
  */
 size_t aw_signal_descendants(pid_t root, int signal);
 
-/*
- * The same for those of one process group (0: of all), but for one process (0: none);
- * how many could be signalled.
- */
-size_t aw_signal_group(pid_t root, pid_t group, pid_t except, int signal);
-
 /* All of them; *ret is owned by the caller. */
 size_t aw_descendants(pid_t root, pid_t **ret);
 

@@ -72,20 +72,31 @@ bool aw_proc_exists(pid_t pid)
 	return access(path, F_OK) == 0;
 }
 
-pid_t aw_proc_inner_pid(pid_t pid)
+/* The last of the numbers behind a name in /proc/PID/status, or what is given. */
+static pid_t last_number(pid_t pid, const char *name, pid_t otherwise)
 {
 	const char *at = NULL, *end;
 	char text[AW_PROC_STATUS];
-	pid_t inner = pid;
+	pid_t last = otherwise;
 
 	if (aw_proc_status(pid, text, sizeof(text)))
-		at = aw_proc_status_value(text, "NSpid");
+		at = aw_proc_status_value(text, name);
 	for (; at && *at && *at != '\n'; at = end + strspn(end, " \t")) {
-		inner = (pid_t)strtol(at, (char **)&end, 10);
+		last = (pid_t)strtol(at, (char **)&end, 10);
 		if (end == at)
 			break;
 	}
-	return inner;
+	return last;
+}
+
+pid_t aw_proc_inner_pid(pid_t pid)
+{
+	return last_number(pid, "NSpid", pid);
+}
+
+pid_t aw_proc_inner_group(pid_t pid)
+{
+	return last_number(pid, "NSpgid", 0);
 }
 
 bool aw_proc_is_inside(pid_t pid)

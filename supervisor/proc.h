@@ -20,6 +20,9 @@ bool aw_proc_exists(pid_t pid);
 /* Its number in the innermost pid namespace that it is in; pid itself when unknown. */
 pid_t aw_proc_inner_pid(pid_t pid);
 
+/* The number of its group there; 0: the group was made outside of it. */
+pid_t aw_proc_inner_group(pid_t pid);
+
 /* Is it in a pid namespace below ours? */
 bool aw_proc_is_inside(pid_t pid);
 

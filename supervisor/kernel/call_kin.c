@@ -68,21 +68,41 @@ bool aw_call_is_ours(const struct aw_notified *call, pid_t whom)
 	       aw_ours_inside(call->watch, whom);
 }
 
-/* A group, or everybody, may hold processes that are not of the session: each one that
- * is gets the signal from here. */
+/* Of this group, as the target numbers it; 0: of the target's own. */
+static bool is_in_group(const struct aw_notified *call, pid_t pid, pid_t group)
+{
+	if (!group)
+		return getpgid(pid) == getpgid(call->target.tid);
+	return (call->watch->own_pids ? aw_proc_inner_group(pid) : getpgid(pid)) ==
+	       group;
+}
+
+/* As the target, which aw_persona_take() has made of us. */
+static bool signal_member(struct aw_notified *call, pid_t pid)
+{
+	AW_CLOSE int pidfd = aw_pidfd_open(pid);
+
+	return pidfd >= 0 && aw_ours_outside(call->watch, pid) &&
+	       syscall(SYS_pidfd_send_signal, pidfd, (int)call->args[1], NULL, 0) == 0;
+}
+
+/*
+ * A group, or everybody, may hold processes that are not of the session, and a pid
+ * namespace does not cut a group in two: each one that is gets the signal from here.
+ */
 static void signal_many(struct aw_notified *call, pid_t whom)
 {
-	pid_t group = whom == -1 ? 0 : whom == 0 ? getpgid(call->target.tid) : -whom;
-	size_t count = 0;
+	AW_FREE pid_t *all = NULL;
+	size_t count = aw_session_members(call->watch->self, &all), hit = 0;
 	int err = aw_persona_take(call->watch, &call->target);
 
-	if (!err) {
-		count = aw_signal_group(call->watch->self, group,
-			whom == -1 ? call->target.who.pid : 0, (int)call->args[1]);
-		aw_persona_drop();
-	}
+	for (size_t i = 0; !err && all && i < count; i++)
+		if (whom == -1 ? all[i] != call->target.who.pid
+			       : is_in_group(call, all[i], -whom))
+			hit += signal_member(call, all[i]);
+	aw_persona_drop();
 	call->reply = AW_REPLY_VALUE;
-	call->err = err ? err : count ? 0 : ESRCH;
+	call->err = err ? err : hit ? 0 : ESRCH;
 }
 
 /* --- setpriority(2), ioprio_set(2) --- */
@@ -102,12 +122,14 @@ static long set_one(const struct aw_notified *call, pid_t tid)
 }
 
 /* Of a group, or of a user; who is 0 for those of the caller. */
-static bool is_meant(pid_t pid, int kind, uint32_t who)
+static bool is_meant(const struct aw_notified *call, pid_t pid, int kind, uint32_t who)
 {
 	uid_t user;
 
+	if (!aw_ours_outside(call->watch, pid))
+		return false;
 	if (kind == PRIO_PGRP)
-		return getpgid(pid) == (pid_t)who;
+		return is_in_group(call, pid, (pid_t)who);
 	return aw_proc_user(pid, &user) && user == who;
 }
 
@@ -127,9 +149,7 @@ static void set_many(struct aw_notified *call, int kind)
 	int err = ESRCH;
 	uid_t user;
 
-	if (!who && kind == PRIO_PGRP)
-		who = (uint32_t)getpgid(call->target.tid);
-	else if (!who && aw_proc_user(call->target.tid, &user))
+	if (!who && kind == PRIO_USER && aw_proc_user(call->target.tid, &user))
 		who = user;
 	if (aw_persona_take(call->watch, &call->target)) {
 		aw_hand_answer(call, -EPERM);
@@ -137,7 +157,7 @@ static void set_many(struct aw_notified *call, int kind)
 	}
 	for (size_t i = 0; all && i < count; i++) {
 		AW_FREE pid_t *threads = NULL;
-		size_t n = is_meant(all[i], kind, who)
+		size_t n = is_meant(call, all[i], kind, who)
 				   ? aw_proc_threads(all[i], &threads)
 				   : 0;
 
@@ -148,7 +168,8 @@ static void set_many(struct aw_notified *call, int kind)
 				err = 0;
 	}
 	aw_persona_drop();
-	if (err == ESRCH && kind == PRIO_PGRP && is_group((pid_t)who))
+	if (err == ESRCH && kind == PRIO_PGRP && !call->watch->own_pids &&
+		is_group((pid_t)who))
 		aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
 	else
 		aw_hand_answer(call, -err);
@@ -320,13 +341,13 @@ void aw_call_kin(struct aw_notified *call)
 	}
 	if (call->sys == AW_SYS_ptrace && call->args[0] == PTRACE_TRACEME)
 		return;
-	if (call->sys == AW_SYS_kill && whom <= 0 && !walled) {
+	if (call->sys == AW_SYS_kill && whom <= 0 && !(walled && whom == -1)) {
 		signal_many(call, whom);
 		return;
 	}
 	if (call->row->dir == 0 && kind_of(call) != PRIO_PROCESS) {
-		if (!walled &&
-			(kind_of(call) == PRIO_PGRP || kind_of(call) == PRIO_USER))
+		if (kind_of(call) == PRIO_PGRP ||
+			(!walled && kind_of(call) == PRIO_USER))
 			set_many(call, kind_of(call));
 		return;
 	}

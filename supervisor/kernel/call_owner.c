@@ -16,6 +16,7 @@
 #include "supervisor/descend.h"
 #include "supervisor/kernel/call_kin.h"
 #include "supervisor/kernel/hand_net.h"
+#include "supervisor/kernel/ours.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/proc.h"
 
@@ -23,11 +24,15 @@
 static bool is_group_ours(struct aw_notified *call, pid_t group)
 {
 	AW_FREE pid_t *all = NULL;
-	size_t count = aw_proc_group(group, &all);
+	bool walled = call->watch->own_pids;
+	/* in a pid namespace a number names no group but those made in it */
+	size_t count = walled ? aw_descendants(call->watch->self, &all)
+			      : aw_proc_group(group, &all);
 	bool ours = all != NULL;
 
 	for (size_t i = 0; ours && i < count; i++)
-		ours = aw_call_is_ours(call, all[i]);
+		ours = (walled && aw_proc_inner_group(all[i]) != group) ||
+		       aw_ours_outside(call->watch, all[i]);
 	return ours;
 }
 

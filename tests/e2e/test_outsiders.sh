@@ -46,6 +46,34 @@ for runner in exec landlock bwrap; do
 	ok "$runner: its number is nobody's then" grep -qx gone "$tmp/own"
 done
 
+# A group of which the session is but a part.
+cat >"$tmp/group.sh" <<-'END'
+	sleep 60 &
+	echo $! >member
+	"$AGENTWATCH" run --quiet --log none --runner "$1" --policy "$2" -- sh "$3"
+	echo "status $?"
+	kill -0 $(cat member) && echo there
+	cut -d" " -f 19 /proc/$(cat member)/stat
+	kill $(cat member)
+END
+cat >"$tmp/inside.sh" <<-'END'
+	trap "echo came" USR1
+	kill -USR1 0
+	renice -n 7 -g 0 >&2
+	sed "s/.*)//" /proc/1/stat | cut -d" " -f 18
+	setsid sleep 60 & pid=$!
+	sleep 0.3
+	kill -9 -$pid
+	wait $pid
+	echo "group $?"
+	kill -9 -$pid 2>/dev/null || echo none
+END
+for runner in exec landlock bwrap; do
+	watched $runner true || continue
+	is 'came 0 group 137 none status 0 there 0' "$runner: signals and priorities for a group stay in the session" \
+		"$(setsid -w sh "$tmp/group.sh" $runner "$tmp/policy.yaml" "$tmp/inside.sh" 2>"$tmp/errors" | paste -sd' ')"
+done
+
 # A number that comes again while it is signalled.
 if is_root && [ -w /proc/sys/kernel/ns_last_pid ]; then
 	number=$(sh -c 'echo $$')

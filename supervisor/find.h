@@ -16,4 +16,13 @@ char *aw_find_part(const char *name);
 /* As execvp(3) would find it; 0, AW_RUN_NOT_FOUND or AW_RUN_NOT_EXECUTABLE. */
 int aw_find_program(const char *name, char **ret, struct aw_error *err);
 
+/*
+ * A program of another project that we start for ourselves: bwrap, firejail,
+ * notify-send. System folders before PATH, and only where our user could not have put
+ * it: else what the agent writes today would be our wall, or run outside of it,
+ * tomorrow.  Owned; NULL when there is none, with *passed_over (unless NULL) a path
+ * that was not taken, owned.
+ */
+char *aw_find_helper(const char *name, char **passed_over);
+
 #endif

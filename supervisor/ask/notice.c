@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "supervisor/cleanup.h"
+#include "supervisor/find.h"
 #include "supervisor/say.h"
 
 enum { NOTICES = 16, PATIENCE_S = 10 };
@@ -33,7 +35,7 @@ static void escape(const char *text, char *to, size_t size)
 	to[at] = '\0';
 }
 
-static void run_notify_send(const char *title, const char *body)
+static void run_notify_send(const char *program, const char *title, const char *body)
 {
 	char *const argv[] = {"notify-send", "--app-name=agentwatch",
 		"--icon=dialog-question", "--", (char *)title, (char *)body, NULL};
@@ -46,7 +48,7 @@ static void run_notify_send(const char *title, const char *body)
 	for (int fd = 0; fd <= 2; fd++)
 		dup2(nothing, fd);
 	alarm(PATIENCE_S); /* stays over the exec */
-	execvp(argv[0], argv);
+	execv(program, argv);
 	_exit(127);
 }
 
@@ -55,6 +57,7 @@ static void notify(const char *title, const char *body)
 {
 	static pid_t children[NOTICES];
 	const char *bus = getenv("DBUS_SESSION_BUS_ADDRESS");
+	AW_FREE char *program = NULL;
 	int free_place = -1;
 
 	for (int i = 0; i < NOTICES; i++) {
@@ -65,9 +68,12 @@ static void notify(const char *title, const char *body)
 	}
 	if (!bus || !*bus || free_place < 0)
 		return;
+	program = aw_find_helper("notify-send", NULL);
+	if (!program)
+		return;
 	children[free_place] = fork();
 	if (children[free_place] == 0)
-		run_notify_send(title, body);
+		run_notify_send(program, title, body);
 	if (children[free_place] < 0)
 		children[free_place] = 0;
 }

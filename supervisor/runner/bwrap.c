@@ -17,6 +17,7 @@
 
 #include "policy/rules.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/find.h"
 #include "supervisor/runner/bwrap.h"
 #include "supervisor/runner/plan_make.h"
 
@@ -364,7 +365,7 @@ static int hand_over(struct aw_wall *wall, struct aw_arguments *args)
 static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 	struct aw_wall *ret, struct aw_error *err)
 {
-	AW_FREE char *program = aw_runner_program("bwrap");
+	AW_FREE char *program = aw_find_helper("bwrap", NULL);
 	AW_FREE bool *empty = calloc(plan->count + 1, sizeof(*empty));
 	struct bwrap b = {.wish = wish, .plan = plan, .empty = empty};
 

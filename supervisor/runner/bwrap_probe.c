@@ -36,13 +36,13 @@ static int explain(const char *line, struct aw_error *err)
 
 int aw_bwrap_probe(struct aw_error *err)
 {
-	AW_FREE char *program = aw_runner_program("bwrap");
+	AW_FREE char *program = aw_runner_program("bwrap", err);
 	struct aw_arguments args = {.count = 0};
 	char line[160] = "";
 	int failed;
 
 	if (!program)
-		return aw_fail(err, ENOENT, "bwrap is not installed");
+		return -1;
 	if (aw_runner_works("bwrap", program))
 		return 0;
 	AW_ARGS(&args, program);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/find.h"
 #include "supervisor/runner/runner.h"
 
 /*
@@ -43,13 +44,13 @@ static bool sees_kernel(void)
 
 static int probe(struct aw_error *err)
 {
-	AW_FREE char *program = aw_runner_program("firejail");
+	AW_FREE char *program = aw_runner_program("firejail", err);
 	char *argv[] = {program, (char *)"--quiet", (char *)"--noprofile", (char *)"--",
 		(char *)"/bin/true", NULL};
 	char line[160];
 
 	if (!program)
-		return aw_fail(err, ENOENT, "firejail is not installed");
+		return -1;
 	if (!sees_kernel())
 		return aw_fail(err, EPERM,
 			"inside a container or another sandbox firejail does nothing; "
@@ -310,7 +311,7 @@ static int save_profile(const struct aw_plan_wish *wish, const char *text,
 static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 	struct aw_wall *ret, struct aw_error *err)
 {
-	AW_FREE char *program = aw_runner_program("firejail"), *option = NULL;
+	AW_FREE char *program = aw_find_helper("firejail", NULL), *option = NULL;
 	struct aw_arguments args = {.count = 0};
 
 	ret->profile = profile_text(plan);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "supervisor/cleanup.h"
+#include "supervisor/find.h"
 
 static int always(struct aw_error *err)
 {
@@ -139,25 +140,19 @@ void aw_wall_print(const struct aw_plan *plan, const struct aw_wall *wall, FILE 
 		fprintf(out, "profile\n%s", wall->profile);
 }
 
-char *aw_runner_program(const char *name)
+char *aw_runner_program(const char *name, struct aw_error *err)
 {
-	static const char folders[] = "/usr/bin:/bin:/usr/local/bin";
-	const char *lists[] = {folders, getenv("PATH")};
+	AW_FREE char *passed_over = NULL;
+	char *found = aw_find_helper(name, &passed_over);
 
-	for (size_t i = 0; i < 2; i++) {
-		for (const char *at = lists[i]; at && *at;) {
-			size_t len = strcspn(at, ":");
-			char *path = NULL;
-
-			if (*at == '/' &&
-				asprintf(&path, "%.*s/%s", (int)len, at, name) >= 0 &&
-				access(path, X_OK) == 0)
-				return path;
-			free(path);
-			at += at[len] ? len + 1 : len;
-		}
-	}
-	return NULL;
+	if (!found && passed_over)
+		aw_fail(err, EPERM,
+			"%s is not used: its user may change it, or a folder above it, "
+			"and so may the command; install %s for the whole machine",
+			passed_over, name);
+	else if (!found)
+		aw_fail(err, ENOENT, "%s is not installed", name);
+	return found;
 }
 
 static void become(char *const *argv, int err)

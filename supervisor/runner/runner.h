@@ -63,11 +63,8 @@ void aw_runner_forget(const char *name);
 /* supervisor/kernel/landlock.c: can a ruleset be used here? */
 int aw_landlock_probe(struct aw_error *err);
 
-/*
- * For runners that are programs.  Path of the program: system folders before PATH, so
- * that no workspace can put its own there.  Owned; NULL when there is none.
- */
-char *aw_runner_program(const char *name);
+/* For runners that are programs: aw_find_helper(), or NULL with a sentence.  Owned. */
+char *aw_runner_program(const char *name, struct aw_error *err);
 
 /* Run argv with no input; 0 when it succeeds, else -1 with the first line it wrote to
  * stderr in line. */

@@ -179,13 +179,23 @@ cat >"$tmp/bin/notify-send" <<END
 printf '[%s]' "\$@" >>"$tmp/notified"
 END
 chmod 755 "$tmp/bin/notify-send"
+sed 's/notified/tempted/' "$tmp/bin/notify-send" >"$tmp/bin/new" && chmod 755 "$tmp/bin/new"
+cat >"$tmp/desktop" <<'END'
+mount -t tmpfs -o mode=755 none /usr/local/bin && cp "$1" /usr/local/bin/notify-send && mv "$2" "${1%/*}/notify-send" || exit 99
+shift 2
+exec "$@"
+END
 echo odd >'docs/<b>&'
-DBUS_SESSION_BUS_ADDRESS=unix:none "$AGENTWATCH" run --session told --policy "$policy" -- cat 'docs/<b>&' >"$tmp/told" 2>&1 &
+own_mounts=(unshare --mount)
+[ "$(id -u)" -eq 0 ] || own_mounts=(unshare --mount --user --map-root-user)
+DBUS_SESSION_BUS_ADDRESS=unix:none "${own_mounts[@]}" sh "$tmp/desktop" "$tmp/bin/notify-send" "$tmp/bin/new" \
+	"$AGENTWATCH" run --session told --policy "$policy" -- cat 'docs/<b>&' >"$tmp/told" 2>&1 &
 running=$!
 wait_for 5 asks told 1
 ok 'notify-send is run' wait_for 5 test -s "$tmp/notified"
 is "[--app-name=agentwatch][--icon=dialog-question][--][agentwatch asks: told/1][read $tmp/work/docs/&lt;b&gt;&amp;]" \
 	'with the question, its signs made harmless' "$(cat "$tmp/notified")"
+ok 'not the one that the user can change' test ! -e "$tmp/tempted"
 answer told/1 --deny
 like 'agentwatch approve told/1 --once' 'and stderr says how to answer' "$(finish told)"
 

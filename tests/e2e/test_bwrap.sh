@@ -9,6 +9,17 @@ denied_read() { in_wall audit cat "$1" 2>&1; }
 like 'Permission denied' 'a masked file is refused to root too' "$(denied_read .env)"
 like "$refusal" 'and to be written' "$(in_wall audit sh -c 'echo x >.env' 2>&1)"
 
+# A bwrap that the command could have put there itself.
+mkdir -p "$tmp/bin"
+printf '#!/bin/sh\ntouch "%s/ran"\n' "$tmp" >"$tmp/bin/bwrap"
+chmod 755 "$tmp/bin/bwrap"
+own_mounts=(unshare --mount)
+[ "$(id -u)" -eq 0 ] || own_mounts=(unshare --mount --user --map-root-user)
+like "$tmp/bin/bwrap is not used: its user may change it" "a bwrap that its user may change is refused, with a sentence" \
+	"$(PATH=$tmp/bin:$PATH "${own_mounts[@]}" sh -c 'mount --bind /dev/null /usr/bin/bwrap && exec "$@"' sh \
+		"$aw" run --runner bwrap -- true 2>&1)"
+ok 'and did not run' test ! -e "$tmp/ran"
+
 # A file that comes later, in a folder nobody may change.
 in_wall audit sh -c 'touch src/ready; sleep 1; cat "$HOME/.aws"; ls -A "$HOME"' >"$tmp/later" 2>/dev/null &
 pid=$!

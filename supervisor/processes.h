@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "policy/ring.h"
+#include "supervisor/program.h"
 
 /* What is expected of the shim in a process. */
 enum aw_shim_state {
@@ -73,20 +74,46 @@ bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
 /* The entry of a process only if there is one. */
 bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret);
 
-/*
- * It is about to become another program, whose path is program (NULL: not known); sure:
- * so it will be called, since it is neither a script nor in another root.
- */
-void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim,
-	const char *program, bool sure);
+/* An exec that has been judged and is about to happen. */
+struct aw_exec {
+	pid_t tid;
+	enum aw_shim_state shim;
+	const char *program; /* its path; NULL: not known */
+	bool sure; /* so it will be called: it is neither a script nor in another root
+		    */
+	struct aw_file_id files[AW_PROGRAM_FILES]; /* what may come of it: program.h */
+	bool any; /* something else may: an interpreter that the kernel alone knows */
+};
+void aw_processes_exec(
+	struct aw_processes *tree, pid_t pid, const struct aw_exec *exec);
 
 /*
- * Its first call after an exec was under way (who->execing): which program is it now?
- * Fills that in.  loads_shim: this is the loader's open of the shim, so the exec has
- * succeeded, and nothing need be looked up.
+ * A call while an exec was under way (who->execing): which program is it now?  Fills
+ * that in, and who->fresh when it is not the program that was judged.  An exec is over
+ * when the process runs another file, or when nobody is at it any more, which over says
+ * (aw_processes_execs_over()): until then who->execing stays, since another thread may
+ * still be inside execve(2).  loads_shim: this is the loader's open of the shim, so the
+ * exec has succeeded, and nothing need be looked up.
  */
 void aw_processes_arrived(
-	struct aw_processes *tree, struct aw_who *who, bool loads_shim);
+	struct aw_processes *tree, struct aw_who *who, bool over, bool loads_shim);
+
+/*
+ * Has every thread that was about to exec come back, or gone?  tid is making a call.
+ * True says so only if that call is still waiting afterwards: an exec ends all other
+ * threads before it changes its number, so what waits then is either behind it or was
+ * left alone by a thread that has ended.
+ */
+bool aw_processes_execs_over(struct aw_processes *tree, pid_t pid, pid_t tid);
+
+/*
+ * Does it run what one of its execs under way was judged as, or still what it ran
+ * before them?  The file is compared, so that a name that changes means nothing.
+ */
+bool aw_processes_is_foreseen(struct aw_processes *tree, pid_t pid);
+
+/* Which program it is at this moment, for a copy alone: nothing is settled by it. */
+void aw_processes_look(struct aw_processes *tree, struct aw_who *who);
 
 /* The one copy of a text, which lives as long as the tree. */
 const char *aw_processes_intern(struct aw_processes *tree, const char *text);

@@ -1,11 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* processes_change.c - what is learnt of a process while it runs. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "supervisor/proc.h"
 #include "supervisor/processes_table.h"
 
-void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state shim,
-	const char *program, bool sure)
+/* The file that it runs; none when it does not let itself be looked at. */
+static struct aw_file_id file_of(pid_t pid)
 {
+	struct stat st;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (stat(path, &st) < 0)
+		return (struct aw_file_id){.inode = 0};
+	return (struct aw_file_id){st.st_dev, st.st_ino};
+}
+
+static bool is_same_file(const struct aw_file_id *a, const struct aw_file_id *b)
+{
+	return a->inode && a->inode == b->inode && a->device == b->device;
+}
+
+static void note_exec(struct process *p, pid_t tid)
+{
+	for (size_t i = 0; i < AW_EXECS; i++)
+		if (!p->execs[i] || p->execs[i] == tid) {
+			p->execs[i] = tid;
+			return;
+		}
+	p->more_execs = true;
+}
+
+void aw_processes_exec(struct aw_processes *tree, pid_t pid, const struct aw_exec *exec)
+{
+	struct aw_file_id now = file_of(pid);
 	struct process *p;
 
 	pthread_mutex_lock(&tree->lock);
@@ -15,17 +48,43 @@ void aw_processes_exec(struct aw_processes *tree, pid_t pid, enum aw_shim_state 
 		p->shim_before = p->who.shim;
 	}
 	if (p) {
+		if (!p->who.execing)
+			p->file_before = now;
+		note_exec(p, exec->tid);
+		memcpy(p->files, exec->files, sizeof(p->files));
+		p->any_file = exec->any;
 		p->who.rights_at = ++tree->changes;
-		p->exe_next = program ? aw_table_intern(tree, program) : NULL;
-		p->exe_sure = sure && shim == AW_SHIM_EXPECTED;
+		p->exe_next =
+			exec->program ? aw_table_intern(tree, exec->program) : NULL;
+		p->exe_sure = exec->sure && exec->shim == AW_SHIM_EXPECTED;
 		p->who.execing = true;
-		p->who.shim = shim;
+		p->who.shim = exec->shim;
 	}
 	pthread_mutex_unlock(&tree->lock);
 }
 
+static void end_execs(struct process *p)
+{
+	memset(p->execs, 0, sizeof(p->execs));
+	p->more_execs = p->who.execing = false;
+}
+
+/* Which program it is now; its execs go on when it is the old one and not over. */
+static void look_again(
+	struct aw_processes *tree, struct process *p, struct aw_who *who, bool over)
+{
+	struct aw_file_id now = file_of(p->who.pid);
+	bool same = is_same_file(&now, &p->file_before);
+
+	aw_table_refresh_exe(tree, p);
+	who->fresh = !same && p->who.exe != p->exe_next; /* both interned */
+	p->who.execing = same && !over;
+	if (!p->who.execing)
+		end_execs(p);
+}
+
 void aw_processes_arrived(
-	struct aw_processes *tree, struct aw_who *who, bool loads_shim)
+	struct aw_processes *tree, struct aw_who *who, bool over, bool loads_shim)
 {
 	struct process *p;
 
@@ -33,17 +92,53 @@ void aw_processes_arrived(
 	p = aw_table_by_pid(tree, who->pid);
 	if (p && loads_shim && p->exe_sure && p->who.shim == AW_SHIM_EXPECTED) {
 		p->who.exe = p->exe_next;
-		p->who.execing = false;
+		end_execs(p);
 	} else if (p && p->who.execing) {
-		aw_table_refresh_exe(tree, p);
-		who->fresh = p->who.exe != p->exe_next; /* both interned */
+		look_again(tree, p, who, over);
 	}
 	if (p) {
 		who->exe = p->who.exe;
 		p->who.rights_at = who->rights_at = ++tree->changes;
 	}
-	who->execing = false;
+	who->execing = p && p->who.execing;
 	pthread_mutex_unlock(&tree->lock);
+}
+
+bool aw_processes_execs_over(struct aw_processes *tree, pid_t pid, pid_t tid)
+{
+	pid_t at_it[AW_EXECS] = {0};
+	bool over = true;
+	char path[64];
+
+	WITH_PROCESS(tree, pid, memcpy(at_it, p_->execs, sizeof(at_it));
+		     over = !p_->more_execs);
+	for (size_t i = 0; over && i < AW_EXECS; i++) {
+		if (!at_it[i] || at_it[i] == tid)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, at_it[i]);
+		over = access(path, F_OK) < 0 && errno == ENOENT;
+	}
+	return over;
+}
+
+bool aw_processes_is_foreseen(struct aw_processes *tree, pid_t pid)
+{
+	struct aw_file_id now = file_of(pid);
+	bool foreseen = false;
+
+	WITH_PROCESS(tree, pid,
+		     foreseen = p_->any_file || is_same_file(&now, &p_->file_before);
+		     for (size_t i = 0; i < AW_PROGRAM_FILES; i++) foreseen |=
+		     is_same_file(&now, &p_->files[i]));
+	return foreseen;
+}
+
+void aw_processes_look(struct aw_processes *tree, struct aw_who *who)
+{
+	char exe[4096];
+
+	if (aw_proc_link(who->pid, "exe", exe, sizeof(exe)) > 0)
+		who->exe = aw_processes_intern(tree, exe);
 }
 
 bool aw_processes_exec_failed(struct aw_processes *tree, pid_t pid)

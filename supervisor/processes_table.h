@@ -22,6 +22,8 @@ struct ring_entry {
 	struct ring_entry *next;
 };
 
+enum { AW_EXECS = 8 };
+
 struct process {
 	struct aw_who who;
 	struct ring_entry *rings; /* owned */
@@ -29,6 +31,11 @@ struct process {
 	bool exe_sure;	      /* and will, if it succeeds */
 	const char *exe_before; /* the last exec: what it was, in case it fails */
 	enum aw_shim_state shim_before;
+	pid_t execs[AW_EXECS];	       /* threads that are at it; 0: a free place */
+	bool more_execs;	       /* than places */
+	struct aw_file_id file_before; /* what it runs until one succeeds */
+	struct aw_file_id files[AW_PROGRAM_FILES]; /* of the last exec */
+	bool any_file;
 	struct aw_role role_next;	 /* turning: what it will be */
 	struct aw_proc_mark mark_before; /* turning: of what it is */
 	bool exited;

@@ -63,6 +63,7 @@ static void inspect(const char *path, struct aw_program *ret, int depth)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
+	ret->files[depth] = (struct aw_file_id){st.st_dev, st.st_ino};
 	n = pread(fd, &head, sizeof(head) - 4, 0);
 	if (n < 0)
 		return;

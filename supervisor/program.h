@@ -6,6 +6,8 @@
 #define AW_SUPERVISOR_PROGRAM_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 enum aw_program_kind {
 	AW_PROGRAM_UNKNOWN, /* cannot be read, or neither ELF nor a script */
@@ -14,9 +16,19 @@ enum aw_program_kind {
 	AW_PROGRAM_FOREIGN, /* another architecture */
 };
 
+/* A file, whatever its name (stat(2)); inode 0: none. */
+struct aw_file_id {
+	dev_t device;
+	ino_t inode;
+};
+
+/* The file itself, and the interpreter of a script, which may be a script. */
+enum { AW_PROGRAM_FILES = 7 };
+
 struct aw_program {
 	enum aw_program_kind kind; /* of the interpreter, for a script */
-	bool script;		   /* the kernel runs its interpreter */
+	struct aw_file_id files[AW_PROGRAM_FILES]; /* what may run: in order, 0 ends */
+	bool script;				   /* the kernel runs its interpreter */
 	bool privileged; /* set-id bits or file capabilities: loaders ignore LD_PRELOAD
 			  */
 };

@@ -292,7 +292,8 @@ static bool judge(struct aw_watch *watch, int fd, const struct question *q,
 		aw_entry_sign(watch, &q->who, &event);
 	aw_watch_log(watch, &event);
 	if (q->head.type == AW_WIRE_EXEC && !answer.refuse)
-		aw_processes_exec(watch->tree, q->who.pid, AW_SHIM_NONE, NULL, false);
+		aw_processes_exec(
+			watch->tree, q->who.pid, &(struct aw_exec){.tid = q->who.pid});
 	free((void *)event.argv);
 	reply(fd, &answer, NULL, 0);
 	return true;

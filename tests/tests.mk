@@ -11,7 +11,7 @@ E2E_LONG   := $(patsubst %,tests/e2e/test_%.sh,transparency escapes agents mcp s
 E2E        := $(E2E_LONG) $(filter-out $(E2E_LONG),$(sort $(wildcard tests/e2e/test_*.sh)))
 # scripts in which being root or not makes a difference: run as an ordinary user too
 E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh, \
-	approve ask bwrap calls complete edges env escapes explain fight firejail forward \
+	approve ask bwrap calls complete edges env escapes exec_race explain fight firejail forward \
 	gate gitconfig guarded held landlock layers learn limits limits_section log lookups musl \
 	names outside outsiders plan policy_check policy_test presets profiles programs proxy relay run \
 	tools transparency trust truth tty unix_sockets untrusted)),$(E2E))

@@ -170,7 +170,8 @@ static void exec_event(
 		return;
 	event->kind = AW_EV_EXEC;
 	aw_entry_sign(drain->watch, who, event);
-	aw_processes_exec(drain->watch->tree, who->pid, AW_SHIM_NONE, NULL, false);
+	aw_processes_exec(
+		drain->watch->tree, who->pid, &(struct aw_exec){.tid = who->pid});
 }
 
 static bool sane(const struct aw_record *head)

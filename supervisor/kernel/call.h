@@ -156,6 +156,9 @@ void aw_call_warn(struct aw_notified *call, const char *kind, const char *what);
  */
 bool aw_call_verify(struct aw_notified *call);
 
+/* handle.c: aw_processes_arrived() for the process that makes the call. */
+void aw_call_arrived(struct aw_notified *call, bool loads_shim);
+
 /* call_self.c: what concerns processes and not files: rights, signals, namespaces. */
 void aw_call_self(struct aw_notified *call);
 

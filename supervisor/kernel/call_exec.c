@@ -159,8 +159,11 @@ bool aw_call_verify(struct aw_notified *call)
 		return true;
 	aw_image_decide_exec_in(atomic_load(&call->watch->image), call->profiles_before,
 		exe, len, NULL, 0, &decision);
-	/* without a rule it may be the interpreter of a script that was allowed */
-	if (decision.verdict == AW_ALLOW || decision.rule == AW_NO_RULE)
+	/* the interpreter of a script that was allowed may be without a rule */
+	if (decision.verdict == AW_ALLOW ||
+		(decision.rule == AW_NO_RULE &&
+			aw_processes_is_foreseen(
+				call->watch->tree, call->target.who.pid)))
 		return true;
 	if (decision.verdict == AW_ASK &&
 		(may_have_become(call, &decision) || call->verifying))
@@ -194,6 +197,24 @@ static void enter(struct aw_notified *call, const char *file)
 	aw_entry_foresee(call->watch, who, &started, &role);
 	aw_processes_turn(call->watch->tree, who->pid, &role);
 	who->role = role;
+}
+
+/* What is expected of it: aw_call_verify() compares. */
+static void announce(struct aw_notified *call, const struct aw_program *program)
+{
+	bool odd = program->kind == AW_PROGRAM_UNKNOWN ||
+		   program->kind == AW_PROGRAM_FOREIGN;
+	struct aw_exec exec = {.tid = call->target.tid,
+		.shim = expectation(call, program),
+		.program = call->path,
+		.sure = program->kind == AW_PROGRAM_DYNAMIC && !program->script &&
+			call->target.who.plain_root && !call->watch->holds,
+		.any = odd && program->files[0].inode};
+
+	memcpy(exec.files, program->files, sizeof(exec.files));
+	if (!exec.files[0].inode) /* one that may be run and not read */
+		exec.files[0] = (struct aw_file_id){call->device, call->inode};
+	aw_processes_exec(call->watch->tree, call->target.who.pid, &exec);
 }
 
 void aw_call_exec(struct aw_notified *call)
@@ -250,9 +271,6 @@ void aw_call_exec(struct aw_notified *call)
 	warn_of_privileges(call, &program);
 	if (program.privileged && !call->watch->no_new_privs)
 		aw_processes_set_rights(call->watch->tree, call->target.who.pid);
-	aw_processes_exec(call->watch->tree, call->target.who.pid,
-		expectation(call, &program), call->path,
-		program.kind == AW_PROGRAM_DYNAMIC && !program.script &&
-			call->target.who.plain_root && !call->watch->holds);
+	announce(call, &program);
 	enter(call, path_for_us(call, name, sizeof(name)));
 }

@@ -371,7 +371,7 @@ static bool find_path(struct aw_notified *call, uint64_t flags, int *ret_errno)
 			    &call->event.raw, ret_errno))
 			return true;
 	} else if (opens && call->target.who.execing) {
-		aw_processes_arrived(call->watch->tree, &call->target.who, false);
+		aw_call_arrived(call, false);
 	}
 	aw_call_unreadable(call, *ret_errno ? *ret_errno : EFAULT);
 	return false;

@@ -81,7 +81,7 @@ static bool is_shim_open(const struct aw_notified *call)
 static void arrive(struct aw_notified *call, bool loads_shim)
 {
 	if (call->target.who.execing || loads_shim)
-		aw_processes_arrived(call->watch->tree, &call->target.who, loads_shim);
+		aw_call_arrived(call, loads_shim);
 }
 
 /* ld.so opens the shim: note it; where the file cannot be reached, hand it over. */

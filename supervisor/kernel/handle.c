@@ -94,7 +94,7 @@ static void deal_with(struct aw_notified *call)
 		aw_persona_drop();
 	/* an open tells by its path whether the loader makes it */
 	if (call->target.who.execing && call->row->effect != AW_FX_OPEN)
-		aw_processes_arrived(call->watch->tree, &call->target.who, false);
+		aw_call_arrived(call, false);
 	switch ((enum aw_effect)call->row->effect) {
 	case AW_FX_EXEC:
 		aw_call_exec(call);
@@ -170,6 +170,17 @@ static void log_call(struct aw_notified *call)
 	aw_watch_log(call->watch, event);
 }
 
+void aw_call_arrived(struct aw_notified *call, bool loads_shim)
+{
+	struct aw_processes *tree = call->watch->tree;
+	struct aw_who *who = &call->target.who;
+	bool over = aw_processes_execs_over(tree, who->pid, call->target.tid) &&
+		    ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID,
+			    &call->id) == 0;
+
+	aw_processes_arrived(tree, who, over, loads_shim);
+}
+
 /* Enforce: after an exec it is checked what the process has really become. */
 static bool arrives_well(struct aw_notified *call)
 {
@@ -179,7 +190,7 @@ static bool arrives_well(struct aw_notified *call)
 		return true;
 	aw_persona_drop();
 	if (who->execing)
-		aw_processes_arrived(call->watch->tree, who, false);
+		aw_call_arrived(call, false);
 	return (!who->fresh && !call->verifying) || aw_call_verify(call);
 }
 

@@ -29,9 +29,10 @@ bool aw_vet_process(struct aw_notified *call, pid_t pid)
 	exe[n] = '\0';
 	aw_image_decide_exec_in(atomic_load(&call->watch->image), who.role.profiles,
 		exe, (size_t)n, NULL, 0, &decision);
-	/* as aw_call_verify() has it: without a rule it may be a script's interpreter
-	 */
-	if (decision.verdict == AW_ALLOW || decision.rule == AW_NO_RULE)
+	/* as aw_call_verify() has it */
+	if (decision.verdict == AW_ALLOW ||
+		(decision.rule == AW_NO_RULE &&
+			aw_processes_is_foreseen(call->watch->tree, pid)))
 		return true;
 	if (decision.verdict != AW_ASK) {
 		aw_watch_warn(call->watch, &who, "exec",

@@ -150,7 +150,7 @@ static bool identify(struct aw_watch *watch, pid_t pid, struct aw_who *ret)
 	if (!aw_processes_find(watch->tree, pid, ret))
 		return false;
 	if (ret->execing)
-		aw_processes_arrived(watch->tree, ret, false);
+		aw_processes_look(watch->tree, ret);
 	if (ret->turning)
 		aw_processes_turned(watch->tree, ret);
 	return true;

@@ -55,6 +55,7 @@ struct aw_policy_variables {
 	const char *presets; /* folder of the presets that ship with agentwatch */
 	const char *command; /* the command's name, which may pick a preset */
 	const char *state_dir, *runtime_dir, *log; /* agentwatch's own, protected */
+	const char *programs[3];		   /* agentwatch's own, protected too */
 	const char *git_dir;	  /* where a linked worktree's repository is */
 	const char *account_home; /* the account's, where $HOME is another one */
 	/* the runner and the base that flags or the environment name: they win over

@@ -367,6 +367,8 @@ void aw_protections_add(
 	add_own(l, v->log, false);
 	add_own(l, l->policy.log, false);
 	add_own(l, v->presets, false);
+	for (i = 0; i < sizeof(v->programs) / sizeof(v->programs[0]); i++)
+		add_own(l, v->programs[i], false);
 	add_files(l, sources, count);
 	free_bases(&p.homes);
 	free_bases(&p.configs);

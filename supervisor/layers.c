@@ -34,6 +34,8 @@ void aw_layers_release(struct aw_layers *layers)
 	free((char *)v->presets);
 	free((char *)v->command);
 	free((char *)v->state_dir);
+	for (size_t i = 0; i < sizeof(v->programs) / sizeof(v->programs[0]); i++)
+		free((char *)v->programs[i]);
 	free((char *)v->runtime_dir);
 	free((char *)v->log);
 	free((char *)v->git_dir);
@@ -177,6 +179,9 @@ static void fill_facts(struct aw_layers *layers, const struct aw_layers_wish *wi
 	char *path = NULL;
 
 	v->presets = aw_find_part("presets");
+	v->programs[0] = realpath("/proc/self/exe", NULL);
+	v->programs[1] = aw_find_part("agentwatch-enter");
+	v->programs[2] = aw_find_part("libagentwatch.so");
 	if (name)
 		v->command = strdup(strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
 	if (!aw_sessions_folder(false, &path, NULL)) {

@@ -100,6 +100,26 @@ else
 	skip 'no core is dumped' "no core is dumped here at all: $(ulimit -Hc) $(cat /proc/sys/kernel/core_pattern)"
 fi
 
+# The programs of the session's own, where a workspace holds them.
+cat >"$tmp/take" <<'END'
+for part in agentwatch agentwatch-enter libagentwatch.so; do
+	echo x >>"own/$part"; : >other; mv -f other "own/$part"; ln "own/$part" "linked-$part" && echo x >>"linked-$part"
+	rm -f "own/$part"
+done 2>/dev/null
+mv own theirs 2>/dev/null
+ls
+END
+for runner in "${runners[@]}"; do
+	stage
+	mkdir own
+	cp -r "$(dirname "$AGENTWATCH")"/{agentwatch,agentwatch-enter,libagentwatch.so,presets} own/
+	sums=$(cd own && cksum agentwatch agentwatch-enter libagentwatch.so)
+	out=$(own/agentwatch run --quiet --mode enforce --policy "$tmp/policy.yaml" --log none --runner "$runner" -- sh "$tmp/take" 2>&1)
+	is 'held home other own patterned' "$runner: the program, its library and its helper stay where they are" "$(echo $out)"
+	is "$sums" "$runner: and as they are" "$(cd own && cksum agentwatch agentwatch-enter libagentwatch.so)"
+	is again "$runner: the next session starts from them" "$(own/agentwatch run --quiet --mode enforce --log none --runner "$runner" -- echo again 2>&1)"
+done
+
 stage
 is '' 'audit lets a link be made' "$("$AGENTWATCH" run --quiet --log "$log" -- sh -c 'mkdir x; ln -s x .claude; ln -s x other; mv other .gemini' 2>&1)"
 is 2 'and says what enforce would refuse' "$(jq -s '[.[] | select(.verdict == "deny" and .enforced == false and

@@ -15,6 +15,7 @@
 #include "supervisor/cleanup.h"
 #include "supervisor/commands.h"
 #include "supervisor/find.h"
+#include "supervisor/kernel/terminal.h"
 #include "supervisor/folders.h"
 #include "supervisor/say.h"
 
@@ -440,6 +441,7 @@ static int run_main(int argc, char **argv)
 	}
 	if (run.policy.mode == AW_ENFORCE && !run.options.quiet)
 		say_start(&run);
+	aw_terminals_note();
 	failed = aw_find_program(run.command[0], &run.program, &err);
 	if (failed) {
 		aw_say("%s", err.text);

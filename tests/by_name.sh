@@ -41,6 +41,7 @@ call_kin: fopen syscall: /proc of a process; pidfds
 machine: open syscall: O_PATH, to tell what enforce would refuse
 outside: fopen opendir syscall: /proc of the target
 outside_epoll: fopen syscall: /proc of the target; kcmp
+terminal: fopen opendir: /proc of the session
 landlock_apply: open syscall: paths of the policy, O_PATH
 landlock_make: opendir realpath: paths of the policy
 landlock_reads: opendir: paths of the policy, before the command

@@ -13,7 +13,7 @@ E2E        := $(E2E_LONG) $(filter-out $(E2E_LONG),$(sort $(wildcard tests/e2e/t
 E2E_USER   := $(filter $(addprefix tests/e2e/test_,$(addsuffix .sh, \
 	approve ask bwrap calls complete edges env escapes exec_race explain fight firejail forward \
 	gate gitconfig guarded held landlock layers learn limits limits_section log lookups musl \
-	names outside outsiders plan policy_check policy_test presets profiles programs proxy relay run \
+	names outside outsiders plan policy_check policy_test presets profiles programs proxy relay run terminals \
 	tools transparency trust truth tty unix_sockets untrusted)),$(E2E))
 
 $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))

@@ -15,6 +15,7 @@
 
 #include "policy/rules.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/kernel/terminal.h"
 #include "supervisor/pidfd.h"
 #include "supervisor/proc.h"
 
@@ -162,6 +163,10 @@ const char *aw_machine_why(const struct aw_machine_thing *thing, uint32_t rule)
 						   : "a device that is not for all "
 						     "users; only a rule below "
 						     "/dev allows it";
+	if (thing->st && !entry && aw_terminal_is_foreign(thing->tid, thing->st) &&
+		!names_it(thing, rule, true))
+		return "a terminal that is not the session's; only a rule below /dev "
+		       "allows it";
 	if (is_change(thing->action) && is_setting(thing) &&
 		!names_it(thing, rule, false))
 		return "a setting of the kernel; only a rule that names it allows it";

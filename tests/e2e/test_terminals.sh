@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_terminals.sh - terminals of others are not opened in mode enforce; the session's are.
+. "$(dirname "$0")/../tap.sh"
+need_agentwatch
+have python3 || skip_all 'no python3; apt-get install it'
+export LOG=$log
+cd "$tmp" || exit 1
+printf 'version: 1\nfilesystem: {default: allow}\n' >policy.yaml
+printf 'version: 1\nfilesystem: {default: allow, write: ["/dev/pts/*"]}\n' >named.yaml
+terminals() { python3 "$root/tests/e2e/terminals.py" "$AGENTWATCH" "$tmp/$1.yaml" "${@:2}" 2>&1; }
+works() { "$AGENTWATCH" run --quiet --mode enforce --runner "$1" --log none -- true >/dev/null 2>"$tmp/err"; }
+
+all='foreign opens
+foreign for reading opens
+begun with opens
+made inside opens
+begun with, without a controlling one opens
+made by the parent opens
+stat True'
+kept=${all/foreign opens/foreign EACCES}
+kept=${kept/reading opens/reading EACCES}
+for runner in exec landlock; do
+	works $runner || { skip "behind $runner" "$(tail -n 1 "$tmp/err")"; continue; }
+	for engine in hybrid kernel; do
+		is "$kept" "$runner, $engine: only the session's terminals open" "$(terminals policy $runner $engine enforce)"
+		is 2 "$runner, $engine: the log says why" "$(grep -c "\"enforced\":true.*a terminal that is not the session's" "$log")"
+		is "$all" "$runner, $engine: all of them where a rule names them" "$(terminals named $runner $engine enforce)"
+	done
+done
+: >"$log"
+is "$all" 'audit opens all of them' "$(terminals policy exec hybrid audit)"
+ok 'and its log says what enforce refuses' grep -q '"verdict":"deny","enforced":false.*a terminal that is not' "$log"
+is 0 "and nothing of the session's own" "$(grep -c '"path":"/dev/tty".*"verdict":"deny"' "$log")"
+
+if have script; then
+	is 'on a terminal' 'script(1) works' "$("$AGENTWATCH" run --quiet --mode enforce --policy "$tmp/policy.yaml" --log none -- \
+		script -qec 'test -t 1 && echo on a terminal >$(tty)' /dev/null </dev/null | tr -d '\r')"
+else
+	skip 'script(1) works' 'it is not installed'
+fi
+done_testing

@@ -111,13 +111,12 @@ bool aw_guard_entry(const struct aw_image *image, const struct aw_target *target
 		text[n < 0 ? 0 : n] = '\0';
 		return aw_guard_link(image, target, to, text, ret);
 	}
-	if (!S_ISDIR(thing->mode))
+	if (!S_ISDIR(thing->mode) || !moves) /* which has no second name */
 		return false;
 	/* into the reach of a rule, where it could not have been made */
 	carries(image, target, to, from, &in);
 	/* out of it, with the directory above */
-	if (moves)
-		carries(image, target, from, to, &out);
+	carries(image, target, from, to, &out);
 	*ret = in.verdict > out.verdict ? in : out;
 	return ret->verdict != AW_ALLOW;
 }

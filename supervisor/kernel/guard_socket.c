@@ -67,7 +67,8 @@ bool aw_guard_sockets(const struct aw_notified *call, const struct aw_place *fro
 {
 	struct moved moved = {call, from, to, ret};
 
-	if (from->object < 0)
+	if (from->object < 0 ||
+		(S_ISDIR(from->st.st_mode) && call->row->effect != AW_FX_RENAME))
 		return false;
 	if (S_ISSOCK(from->st.st_mode))
 		return opens(call, from->name, from->len, to->name, to->len, ret) &&

@@ -106,6 +106,8 @@ socklen_t unix_address(const char *name, bool abstract, struct sockaddr_un *ret)
 int own_victim(struct target *t);
 /* "EACCES" and so on; musl has no function for it. */
 const char *errno_name(int code);
+/* A time in ms. */
+long now(void);
 /* Write a whole small file, as text. */
 int put(const char *path, const char *text);
 

@@ -297,6 +297,7 @@ static int option_race(struct target *t, int arg)
 	int fd = socket(AF_INET, SOCK_STREAM, 0), limit = tries < 5000 ? tries : 5000;
 	pthread_t thread;
 	socklen_t len;
+	long until;
 
 	(void)arg;
 	if (!t->denied)
@@ -310,7 +311,8 @@ static int option_race(struct target *t, int arg)
 	where = low(arguments, sizeof arguments);
 	if (pthread_create(&thread, NULL, flip_level, where + 1) != 0)
 		return EAGAIN;
-	while (limit-- > 0) {
+	until = now() + 200; /* the thread has to get going first */
+	while (limit-- > 0 || now() < until) {
 		if (raw_int80(102, 14, (long)where, 0, 0, 0) == -ENOSYS)
 			return NOT_HERE;
 		len = sizeof found;

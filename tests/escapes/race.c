@@ -47,15 +47,6 @@ static void *flipper(void *arg)
 	return NULL;
 }
 
-/* A time in ms. */
-static long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* A call that costs more is tried less often; the twin, which has to work, too. */
 static int limit_of(const struct target *t, int cost)
 {

@@ -15,14 +15,6 @@
 
 enum { FILE_OUTSIDE, OWN_SERVER };
 
-static long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static int connect_to_file(const char *path)
 {
 	struct sockaddr_un address;

@@ -349,6 +349,19 @@ static void put_i386(struct aw_filter *f, const struct aw_filter_wish *wish)
 }
 #endif
 
+/*
+ * What a kernel has that is newer than the table of calls: nobody knows what it opens,
+ * and programs have to live with a kernel that does not have it.  Since Linux 5.1 new
+ * calls have one number on all machines (syscall(2)).
+ */
+static void put_newest(struct aw_filter *f, const struct aw_filter_wish *wish)
+{
+	if (!wish->holds)
+		return;
+	put(f, BPF_JMP | BPF_JGE | BPF_K, AW_NEWEST_CALL + 1, 0, 1);
+	answer(f, SECCOMP_RET_ERRNO | ENOSYS);
+}
+
 void aw_filter_build(const struct aw_filter_wish *wish, struct aw_filter *ret)
 {
 	*ret = (struct aw_filter){.count = 0};
@@ -361,16 +374,19 @@ void aw_filter_build(const struct aw_filter_wish *wish, struct aw_filter *ret)
 	load(ret, FIELD(nr));
 	put(ret, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
 	answer(ret, SECCOMP_RET_USER_NOTIF);
+	put_newest(ret, wish);
 	put_native(ret, wish);
 	ret->code[branch].jt = 1;
 	ret->code[branch + 1].k = ret->count - (branch + 2);
 	load(ret, FIELD(nr));
+	put_newest(ret, wish);
 	put_i386(ret, wish);
 #else
 	put(ret, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
 	answer(ret, SECCOMP_RET_USER_NOTIF); /* 32-bit ARM: always the supervisor's
 						business */
 	load(ret, FIELD(nr));
+	put_newest(ret, wish);
 	put_native(ret, wish);
 #endif
 }

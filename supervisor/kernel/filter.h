@@ -21,6 +21,9 @@ struct aw_filter {
 };
 
 /* What a session needs to be told of. */
+/* With holds a call with a higher number is answered ENOSYS: file_setattr(2). */
+enum { AW_NEWEST_CALL = 469 };
+
 struct aw_filter_wish {
 	/* file calls made from the gate page are allowed: audit with local verdicts */
 	bool gate;

@@ -107,6 +107,40 @@ static void every_number(bool gate, bool metadata)
 		what);
 }
 
+/* Enforce: what no table here knows is not there, on any machine; audit lets it go on.
+ */
+static void newer_calls_are_not_there(void)
+{
+#if defined(__x86_64__)
+	static const uint32_t machines[] = {NATIVE, AUDIT_ARCH_I386};
+#else
+	static const uint32_t machines[] = {NATIVE};
+#endif
+	static const int newer[] = {AW_NEWEST_CALL + 1, AW_NEWEST_CALL + 40, 1023};
+	struct seccomp_data data = {0};
+	unsigned wrong = 0, last = 0;
+
+	for (size_t m = 0; m < 2 * sizeof(machines) / sizeof(machines[0]); m++) {
+		bool holds = m & 1;
+
+		aw_filter_build(
+			&(struct aw_filter_wish){.holds = holds, .gate = !holds},
+			&filter);
+		data.arch = machines[m / 2];
+		for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++) {
+			data.nr = newer[i];
+			wrong += bpf_run(filter.code, filter.count, &data) !=
+				 (holds ? SECCOMP_RET_ERRNO | ENOSYS
+					: SECCOMP_RET_ALLOW);
+		}
+		data.nr = AW_NEWEST_CALL;
+		last += bpf_run(filter.code, filter.count, &data) ==
+			(SECCOMP_RET_ERRNO | ENOSYS);
+	}
+	ok(wrong == 0, "calls newer than the table: ENOSYS in enforce alone");
+	ok(last == 0, "the newest that is known is not among them");
+}
+
 /* Enforce: nothing but reading opens may ever come from the gate. */
 static void enforce_watches_more(bool metadata)
 {
@@ -367,5 +401,6 @@ int main(void)
 	clone_counts_with_new_mounts();
 #endif
 	foreign_calls_are_never_gated();
+	newer_calls_are_not_there();
 	return done();
 }

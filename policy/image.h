@@ -85,12 +85,21 @@ bool aw_image_next_keyed(const struct aw_image *image, uint32_t *at,
 
 /*
  * Would moving the folder `from` to `to` take something along that a rule (deny, hide,
- * deny_write, ask) is about, to where that rule does not reach?  True, with the rule
- * and AW_DENY, or AW_ASK where only a question would be left out.  Time grows with the
- * number of rules: for symbolic links and renames of folders alone.
+ * deny_write, ask) is about, to where that rule does not reach or an exception ("!")
+ * takes it out?  True, with the rule and AW_DENY, or AW_ASK where only a question would
+ * be left out.  Time grows with the number of rules: for symbolic links and renames of
+ * folders alone.
  */
 bool aw_image_carries(const struct aw_image *image, uint32_t profiles, const char *from,
 	size_t from_len, const char *to, size_t to_len, struct aw_decision *ret);
+
+/*
+ * The same of programs that may not be run by their path, or not without a question,
+ * when a folder or a program itself (folder is false) gets another name.
+ */
+bool aw_image_carries_programs(const struct aw_image *image, uint32_t profiles,
+	bool folder, const char *from, size_t from_len, const char *to, size_t to_len,
+	struct aw_decision *ret);
 
 /*
  * The verdict for running path with argc strings in argv (argv[0] included).  Exec

@@ -171,7 +171,14 @@ static int settle(struct change *c, struct aw_error *err)
 	bool same;
 	int r;
 
-	if (first_entries(c, err) < 0 || try_it(c, &policy, err) < 0)
+	if (first_entries(c, err) < 0)
+		return -1;
+	if (!c->entries.count)
+		return aw_fail(err, EINVAL,
+			"the rule that asks is about where this leads, not about its "
+			"name, so no rule can answer: answer with --session, or change "
+			"the rule by hand");
+	if (try_it(c, &policy, err) < 0)
 		return -1;
 	before = c->entries.count;
 	r = more_entries(c, policy.image, err);

@@ -98,11 +98,26 @@ static bool carries(const struct aw_image *image, const struct aw_target *target
 		from->len, to->bytes, to->len, ret);
 }
 
+/* Would a program under another name be one that no rule is about any more? */
+static bool frees_program(const struct aw_image *image, const struct aw_target *target,
+	const struct aw_guard_thing *thing, const struct aw_text *from,
+	const struct aw_text *to, struct aw_decision *ret)
+{
+	return aw_image_carries_programs(image, target->who.role.profiles,
+		S_ISDIR(thing->mode), from->bytes, from->len, to->bytes, to->len, ret);
+}
+
+static void stricter(struct aw_decision *ret, const struct aw_decision *other)
+{
+	if (other->verdict > ret->verdict)
+		*ret = *other;
+}
+
 bool aw_guard_entry(const struct aw_image *image, const struct aw_target *target,
 	const struct aw_guard_thing *thing, const struct aw_text *from,
 	const struct aw_text *to, bool moves, struct aw_decision *ret)
 {
-	struct aw_decision out = {AW_ALLOW, AW_NO_RULE}, in = out;
+	struct aw_decision out = {AW_ALLOW, AW_NO_RULE}, found = out;
 	char text[PATH_SIZE];
 	ssize_t n;
 
@@ -111,12 +126,19 @@ bool aw_guard_entry(const struct aw_image *image, const struct aw_target *target
 		text[n < 0 ? 0 : n] = '\0';
 		return aw_guard_link(image, target, to, text, ret);
 	}
-	if (!S_ISDIR(thing->mode) || !moves) /* which has no second name */
+	if (S_ISDIR(thing->mode)) {
+		if (!moves) /* which has no second name */
+			return false;
+		/* into the reach of a rule, where it could not have been made */
+		carries(image, target, to, from, &found);
+		/* out of it, with the directory above */
+		if (carries(image, target, from, to, &out))
+			stricter(&found, &out);
+	} else if (!S_ISREG(thing->mode)) {
 		return false;
-	/* into the reach of a rule, where it could not have been made */
-	carries(image, target, to, from, &in);
-	/* out of it, with the directory above */
-	carries(image, target, from, to, &out);
-	*ret = in.verdict > out.verdict ? in : out;
-	return ret->verdict != AW_ALLOW;
+	}
+	if (frees_program(image, target, thing, from, to, &out))
+		stricter(&found, &out);
+	*ret = found;
+	return found.verdict != AW_ALLOW;
 }

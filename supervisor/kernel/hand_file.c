@@ -150,10 +150,12 @@ static bool leads_on(const struct aw_place *place)
 	       (S_ISDIR(place->st.st_mode) || S_ISLNK(place->st.st_mode));
 }
 
-/* Does a rule guard something below one of the names that it does not below the other?
+/*
+ * Does a rule guard something below one of the names that it does not below the other?
+ * Programs are guarded where they are alone: another one may take their place.
  */
 static bool is_guarded(const struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to)
+	const struct aw_place *to, unsigned flags)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
 	uint32_t profiles = call->target.who.role.profiles;
@@ -162,7 +164,12 @@ static bool is_guarded(const struct aw_notified *call, const struct aw_place *fr
 	return aw_image_carries(image, profiles, to->name, to->len, from->name,
 		       from->len, &ignored) ||
 	       aw_image_carries(image, profiles, from->name, from->len, to->name,
-		       to->len, &ignored);
+		       to->len, &ignored) ||
+	       aw_image_carries_programs(image, profiles, true, from->name, from->len,
+		       to->name, to->len, &ignored) ||
+	       (flags & RENAME_EXCHANGE &&
+		       aw_image_carries_programs(image, profiles, true, to->name,
+			       to->len, from->name, from->len, &ignored));
 }
 
 /*
@@ -199,7 +206,7 @@ static void rename_it(struct aw_notified *call, const struct aw_place *from,
 		return;
 	call->moves = S_ISDIR(from->st.st_mode);
 	call->leads = leads_on(from) || (flags & RENAME_EXCHANGE && leads_on(to));
-	if (is_guarded(call, from, to))
+	if (is_guarded(call, from, to, flags))
 		rename_guarded(call, from, to, flags);
 	else
 		done(call, aw_place_rename(from, to, flags));

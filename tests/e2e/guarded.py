@@ -84,3 +84,25 @@ allowed("a link to system files, where a pattern of the policy is about the fold
 allowed("a link with a text that is no path", (os.symlink, "ann@host.123:456", ".#file"))
 refused("but not to other files that may be changed", "patterned/sub/secret.env",
         (put, "x/secret.env"), (os.symlink, HOME, "patterned/sub"))
+
+refused("a folder into the place of an exception", "open/vault/pattern.env", (os.rename, "vault", "open/vault"))
+refused("or exchanged for one there", "open/other/pattern.env", (os.mkdir, "open/other"), (exchange, "vault", "open/other"))
+refused("or the other way", "open/other/pattern.env", (exchange, "open/other", "vault"))
+refused("a folder out of it, with what could not be made outside", "mine/pattern.env",
+        (put, "open/mine/pattern.env"), (os.rename, "open/mine", "mine"))
+allowed("a folder within it", (os.rename, "open/inside", "open/mine/inside"), (os.rename, "open/mine", "open/again"))
+allowed("and what is in it is read", (open, "open/again/inside/pattern.env"))
+allowed("folders and files outside of it", (os.makedirs, "apart/sub"), (os.rename, "apart", "away"),
+        (put, "away/file"), (os.rename, "away/file", "open/file"))
+
+refused("the folder of a program that may not be run", "moved/evil", (os.rename, "bin", "moved"))
+refused("or exchanged for another one", "empty/evil", (os.mkdir, "empty"), (exchange, "bin", "empty"))
+refused("or the other way", "empty/evil", (exchange, "empty", "bin"))
+refused("the program itself", "evil2", (os.rename, "bin/evil", "evil2"))
+refused("exchanged for another one", "bin/evil2", (put, "bin/plain"), (exchange, "bin/plain", "bin/evil"))
+refused("or a second name for it", "evil2", (hard_link, "bin/evil", "evil2"))
+refused("a folder that may have it, to where an exception allows it", "tools/open/a/evil", (os.rename, "tools/a", "tools/open/a"))
+refused("or away from the pattern", "a/evil", (os.rename, "tools/a", "a"))
+allowed("folders within the pattern, and programs beside it", (os.rename, "tools/a", "tools/b"),
+        (os.rename, "bin/fine", "fine"), (os.link, "fine", "bin/fine"), (os.rename, "empty", "bin/empty"))
+say(result(os.execv, "tools/b/evil", ["evil"]) == "EACCES", "where it is denied as before")

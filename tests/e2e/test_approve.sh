@@ -236,6 +236,32 @@ answer 2 --once
 wait_for 5 has_ended
 is yes 'two rules of one call are two questions, each asked once' "$([ -d to/below ] && echo yes)"
 
+cat >"$tmp/program.yaml" <<END
+version: 1
+mode: enforce
+runner: exec
+filesystem: {default: allow}
+exec: {ask: ["$tmp/work/kept/tool"]}
+protections: off
+END
+mkdir kept
+cp "$tmp/bin/vcs" kept/tool
+begin program --policy "$tmp/program.yaml" -- sh -c 'ln kept/tool second; mv kept/tool third; mv kept elsewhere; cp "$1" new; mv new kept/tool; echo $?' sh "$tmp/bin/vcs"
+wait_for 5 asks program 1
+is "create $tmp/work/kept/tool" 'a program that is asked about gets no second name without a question' \
+	"$("$AGENTWATCH" approve --json | jq -r '"\(.action) \(.path)"')"
+ok 'which no rule can answer' not answer 1 --always
+like '--session' 'as is said' "$(cat "$tmp/approve")"
+answer 1 --deny
+wait_for 5 asks program 2
+is "rename $tmp/work/kept/tool" 'nor another one' "$("$AGENTWATCH" approve --json | jq -r '"\(.action) \(.path)"')"
+answer 2 --deny
+wait_for 5 asks program 3
+is "rename $tmp/work/kept" 'nor does its folder' "$("$AGENTWATCH" approve --json | jq -r '"\(.action) \(.path)"')"
+answer 3 --deny
+is 0 'and it may be replaced without one' "$(finish program | tail -n 1)"
+is 'tool' 'all of it is where it was' "$(ls kept second third elsewhere 2>/dev/null | grep -v :)"
+
 for runner in landlock bwrap; do
 	begin wall-$runner --runner $runner -- "$ask" open docs/c
 	if ! wait_for 3 asks wall-$runner 1; then

@@ -12,7 +12,9 @@ filesystem:
   default: read-only
   write: ["$WORKSPACE"]
   deny_write: ["$WORKSPACE/patterned/**/secret.env"]
-  deny: ["**/pattern.env", "$WORKSPACE/held/key", "$WORKSPACE/held/note"]
+  deny: ["**/pattern.env", "$WORKSPACE/held/key", "$WORKSPACE/held/note", "!$WORKSPACE/open/**"]
+exec:
+  deny: ["$WORKSPACE/bin/evil", "$WORKSPACE/tools/**/evil", "!$WORKSPACE/tools/open"]
 END
 runners=()
 for runner in exec landlock bwrap; do
@@ -26,7 +28,11 @@ done
 stage()
 {
 	rm -rf "$tmp/w"
-	mkdir -p "$tmp/w/home" "$tmp/w/patterned" "$tmp/w/held"
+	mkdir -p "$tmp/w/home" "$tmp/w/patterned" "$tmp/w/held" "$tmp/w/vault" "$tmp/w/open/inside" "$tmp/w/bin" "$tmp/w/tools/a" "$tmp/w/tools/open"
+	echo SECRET >"$tmp/w/vault/pattern.env"
+	echo SECRET >"$tmp/w/open/inside/pattern.env"
+	printf '#!/bin/sh\necho ran\n' | tee "$tmp/w/bin/evil" "$tmp/w/bin/fine" >"$tmp/w/tools/a/evil"
+	chmod 755 "$tmp/w/bin"/* "$tmp/w/tools/a/evil"
 	echo SECRET >"$tmp/w/held/key"
 	echo SECRET >"$tmp/w/held/pattern.env"
 	echo plain >"$tmp/w/held/open"
@@ -115,7 +121,7 @@ for runner in "${runners[@]}"; do
 	cp -r "$(dirname "$AGENTWATCH")"/{agentwatch,agentwatch-enter,libagentwatch.so,presets} own/
 	sums=$(cd own && cksum agentwatch agentwatch-enter libagentwatch.so)
 	out=$(own/agentwatch run --quiet --mode enforce --policy "$tmp/policy.yaml" --log none --runner "$runner" -- sh "$tmp/take" 2>&1)
-	is 'held home other own patterned' "$runner: the program, its library and its helper stay where they are" "$(echo $out)"
+	is 'bin held home open other own patterned tools vault' "$runner: the program, its library and its helper stay where they are" "$(echo $out)"
 	is "$sums" "$runner: and as they are" "$(cd own && cksum agentwatch agentwatch-enter libagentwatch.so)"
 	is again "$runner: the next session starts from them" "$(own/agentwatch run --quiet --mode enforce --log none --runner "$runner" -- echo again 2>&1)"
 done

@@ -197,9 +197,77 @@ static unsigned ask_below(const struct aw_draft *draft, const struct aw_image *i
 	return clean && refused;
 }
 
+/* A list that a move is judged by. */
+struct guard {
+	enum aw_list list;
+	enum aw_verdict verdict;
+};
+
+/* Is something at `rest` below the one path in a list, and below the other in none? */
+static enum aw_verdict set_free(const struct aw_draft *d, const struct guard *guards,
+	unsigned count, const char *from, const char *to)
+{
+	enum aw_verdict worst = AW_ALLOW;
+
+	for (unsigned s = 0; s < AW_STRATA; s++)
+		for (unsigned i = 0; i < count; i++)
+			if (guards[i].verdict > worst &&
+				in_list(d, s, guards[i].list, from) &&
+				!in_list(d, s, guards[i].list, to))
+				worst = guards[i].verdict;
+	return worst;
+}
+
+/* What a move sets free it carries along. */
+static bool frees_unnoticed(const struct aw_draft *draft, const struct aw_image *image,
+	bool programs, bool folder)
+{
+	static const struct guard files[] = {{AW_LIST_DENY, AW_DENY},
+		{AW_LIST_HIDE, AW_DENY}, {AW_LIST_DENY_WRITE, AW_DENY},
+		{AW_LIST_ASK, AW_ASK}},
+				  program[] = {{AW_LIST_EXEC_DENY, AW_DENY},
+					  {AW_LIST_EXEC_ASK, AW_ASK}};
+	char from[64], to[64], rest[64], old[160], new[160];
+	struct aw_decision found = {AW_ALLOW, AW_NO_RULE};
+	enum aw_verdict want = AW_ALLOW, now;
+
+	make_path(from, false);
+	make_path(to, false);
+	if (!from[1] || !to[1])
+		return false;
+	if (programs)
+		aw_image_carries_programs(
+			image, 0, folder, from, strlen(from), to, strlen(to), &found);
+	else
+		aw_image_carries(image, 0, from, strlen(from), to, strlen(to), &found);
+	for (int i = 0; i < PATHS && want <= found.verdict; i++) {
+		make_path(rest, false);
+		if (!folder || !rest[1])
+			*rest = '\0';
+		snprintf(old, sizeof(old), "%s%s", from, rest);
+		snprintf(new, sizeof(new), "%s%s", to, rest);
+		now = programs ? set_free(draft, program, 2, old, new)
+			       : set_free(draft, files, 4, old, new);
+		want = now > want ? now : want;
+	}
+	if (want > found.verdict)
+		note("%s to %s frees %s", from, to, old);
+	return want > found.verdict;
+}
+
+static unsigned move_around(const struct aw_draft *draft, const struct aw_image *image)
+{
+	unsigned freed = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		freed += frees_unnoticed(draft, image, false, true) +
+			 frees_unnoticed(draft, image, true, i % 2);
+	return freed;
+}
+
 static void random_policies_mean_what_they_say(void)
 {
-	unsigned i, wrong = 0, bad = 0, unclean = 0, all = 0, some = 0;
+	unsigned i, wrong = 0, bad = 0, unclean = 0, freed = 0, all = 0, some = 0;
 	struct aw_draft draft;
 	struct aw_error err;
 	size_t size;
@@ -213,6 +281,7 @@ static void random_policies_mean_what_they_say(void)
 		wrong += compare(&draft, image);
 		for (int k = 0; k < 8; k++)
 			unclean += ask_below(&draft, image, &all, &some);
+		freed += move_around(&draft, image);
 		free(image);
 		aw_draft_release(&draft);
 	}
@@ -220,6 +289,7 @@ static void random_policies_mean_what_they_say(void)
 	ok(unclean == 0 && all > 100 && some > 100,
 		"where all may be read nothing is refused (%u folders, %u others)", all,
 		some);
+	ok(freed == 0, "no move frees anything unnoticed (%u)", freed);
 	ok(wrong == 0, "%d policies give the plain verdict on %d paths each", POLICIES,
 		PATHS);
 }

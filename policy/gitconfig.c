@@ -153,6 +153,7 @@ static bool read_value(struct aw_gitconfig *c)
 static bool read_entry(struct aw_gitconfig *c, int ch)
 {
 	c->name_len = c->stem;
+	c->key = c->at - 1;
 	do
 		add_name(c, small(ch));
 	while (is_key(ch = next_char(c)));

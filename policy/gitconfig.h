@@ -29,6 +29,7 @@ struct aw_gitconfig {
 	bool eof;
 	bool has_nul; /* where git takes a value to end there, we take nothing */
 	size_t stem;  /* length of "section.subsection." in name */
+	size_t key;   /* where the key stands in the text */
 
 	/* "section.subsection.key": section and key in small letters; terminated, but a
 	 * subsection may hold any byte except NUL */
@@ -47,14 +48,44 @@ void aw_gitconfig_open(
 /* 1: the next entry; 0: the end; -1: git would give up here, see `line`. */
 int aw_gitconfig_next(struct aw_gitconfig *c);
 
-/*
- * May git, or another tool, run a program because of this key with this value (NULL:
- * without one), or write to a file that the value names?  True for every key that is
- * not known to be harmless.
- */
-bool aw_gitconfig_runs(const char *name, size_t len, const char *value);
+/* What a key may lead to, which is why it is refused. */
+enum aw_gitconfig_effect {
+	AW_GITCONFIG_NOTHING,
+	AW_GITCONFIG_RUNS,    /* a program */
+	AW_GITCONFIG_SENDS,   /* fetches, pushes, mail or credentials, elsewhere */
+	AW_GITCONFIG_WEAKENS, /* a check of git's or its user's */
+	AW_GITCONFIG_REACHES, /* files elsewhere */
+	AW_GITCONFIG_UNKNOWN  /* it is not known to be harmless */
+};
 
-/* gitconfig_alias.c: may an alias with this value do so? */
+/* Of a key with this value (NULL: without one). */
+enum aw_gitconfig_effect aw_gitconfig_effect(
+	const char *name, size_t len, const char *value);
+
+/* gitconfig_values.c: which values of a key count (gitconfig.def). */
+enum aw_gitconfig_when {
+	AW_GITCONFIG_ALWAYS,
+	AW_GITCONFIG_PROGRAM,
+	AW_GITCONFIG_FILLED,
+	AW_GITCONFIG_OFF,
+	AW_GITCONFIG_ALIAS,
+	AW_GITCONFIG_BANG,
+	AW_GITCONFIG_INSIDE,
+	AW_GITCONFIG_HELPER,
+	AW_GITCONFIG_ADDRESS,
+	AW_GITCONFIG_OUTSIDE,
+	AW_GITCONFIG_OPTIONS,
+	AW_GITCONFIG_PROTOCOL
+};
+
+/* sub: what stands between section and key, sub_len bytes; NULL: nothing. */
+bool aw_gitconfig_counts(enum aw_gitconfig_when when, const char *sub, size_t sub_len,
+	const char *value);
+
+/* Does git look for a program for this address, by the name of its transport? */
+bool aw_gitconfig_needs_helper(const char *address);
+
+/* gitconfig_alias.c: may an alias with this value run a program, or send elsewhere? */
 bool aw_gitconfig_alias_runs(const char *value);
 
 /* Is the word in a list of words with one space between them? */
@@ -66,8 +97,13 @@ bool aw_gitconfig_includes(const char *name, size_t len);
 /* What is wrong with a text. */
 struct aw_gitconfig_finding {
 	unsigned line;
-	char what[256]; /* the key; or a phrase when the text cannot be judged */
+	char what[256]; /* the key as it is written; a phrase where nothing is judged */
+	enum aw_gitconfig_effect effect; /* NOTHING with a phrase */
 };
+
+/* "core.sshCommand would run a program", or the phrase. */
+void aw_gitconfig_say(
+	const struct aw_gitconfig_finding *finding, char *to, size_t size);
 
 /* Where a text will stand, and what may be written there anyway. */
 struct aw_gitconfig_place {
@@ -78,7 +114,7 @@ struct aw_gitconfig_place {
 
 /*
  * May `text` take the place of `before` (NULL: there was nothing)?  True when each key
- * in it that runs a program was there with that same value.  Else false and *ret: the
+ * in it that has an effect was there with that same value.  Else false and *ret: the
  * first that was not.  A text that git cannot read is refused whole.  place:
  * NULL where that is not known.  scratch:
  * AW_GITCONFIG_SCRATCH() of both lengths together.

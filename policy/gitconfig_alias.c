@@ -16,6 +16,8 @@ static const char options[] =
 #define AW_GIT_OPTIONS(names) names
 #include "policy/gitconfig.def"
 	;
+/* Those of the commands that take an address. */
+static const char talking[] = "fetch pull push remote submodule";
 static const char letters[] =
 #define AW_GIT_LETTERS(text) text
 #include "policy/gitconfig.def"
@@ -69,12 +71,26 @@ static bool is_known_option(const char *word, size_t len)
 	return len < WORD_MAX && strspn(word + 1, letters) == len - 1;
 }
 
-/* "transport::address" runs git-remote-transport. */
-static bool is_other_transport(const char *word)
+/*
+ * An address, for a command that talks to one: before the colon is a transport or a
+ * host. In a refspec it is a branch: "HEAD:refs/for/main", "pull/1/head:x".
+ */
+static bool is_address(const char *word)
 {
-	const char *colons = strstr(word, "::");
+	const char *colon = strchr(word, ':');
+	size_t before = colon ? (size_t)(colon - word) : 0;
 
-	return colons && !memchr(word, '/', (size_t)(colons - word));
+	if (!colon || memchr(word, '/', before))
+		return false;
+	return strncmp(colon, ":refs/", 6) != 0 || memchr(word, '@', before) ||
+	       memchr(word, '.', before);
+}
+
+/* Neither the command nor an option. */
+static bool is_bad_word(const char *word, size_t len, bool talks)
+{
+	return talks ? len >= WORD_MAX || is_address(word)
+		     : aw_gitconfig_needs_helper(word);
 }
 
 /* Of submodule, these alone: "foreach" takes a command. */
@@ -88,7 +104,7 @@ static bool is_submodule_word(const char *word)
 bool aw_gitconfig_alias_runs(const char *value)
 {
 	char word[WORD_MAX + 1];
-	bool command = false, submodule = false;
+	bool command = false, submodule = false, talks = false;
 	size_t len;
 	int more;
 
@@ -100,8 +116,9 @@ bool aw_gitconfig_alias_runs(const char *value)
 				return true;
 			command = true;
 			submodule = strcmp(word, "submodule") == 0;
+			talks = aw_gitconfig_lists(talking, word, len);
 		} else if (word[0] == '-' ? word[1] && !is_known_option(word, len)
-					  : is_other_transport(word)) {
+					  : is_bad_word(word, len, talks)) {
 			return true;
 		} else if (submodule && word[0] != '-') {
 			if (!is_submodule_word(word))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gitconfig_keys.c - which keys run programs, and what is new in a configuration. */
+/* gitconfig_keys.c - which keys are harmless, and what is new in a configuration. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "policy/gitconfig.h"
 #include "policy/path.h"
@@ -11,29 +10,18 @@
 enum { RUNNING_MAX = 200 };
 
 enum sub { NONE, SOME, ANY };
-enum when {
-	ALWAYS,
-	PROGRAM,
-	FILLED,
-	ALIAS,
-	BANG,
-	SLASH,
-	INSIDE,
-	EXT,
-	EXT_BASE,
-	PROTOCOL
-};
-
 static const struct {
 	const char *section, *key;
 	enum sub sub;
-	enum when when;
+	enum aw_gitconfig_when when;
+	enum aw_gitconfig_effect effect;
 } rows[] = {
-#define AW_GIT_KEY(section, sub, key, when) {section, key, sub, when},
+#define AW_GIT_KEY(section, sub, key, when, effect)                                    \
+	{section, key, sub, AW_GITCONFIG_##when, AW_GITCONFIG_##effect},
 #include "policy/gitconfig.def"
 };
 
-/* Keys that run nothing: all of a section, or those in a list, or only below `sub`. */
+/* Harmless keys: all of a section, or those in a list, or only below `sub`. */
 static const struct {
 	const char *section, *sub, *keys;
 } harmless[] = {
@@ -91,74 +79,14 @@ bool aw_gitconfig_lists(const char *list, const char *word, size_t len)
 
 static bool key_matches(const struct parts *p, const char *pattern)
 {
-	size_t len = strlen(pattern);
+	size_t len = strlen(pattern), fixed = len - 1;
 
-	if (pattern[0] != '*')
-		return is_text(p->key, p->key_len, pattern);
-	return p->key_len >= len - 1 &&
-	       memcmp(p->key + p->key_len - (len - 1), pattern + 1, len - 1) == 0;
-}
-
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* No value, an empty one, a word or a plain number: git reads these as yes or no. */
-static bool is_boolean(const char *value)
-{
-	static const char *const words[] = {
-		"", "true", "yes", "on", "false", "no", "off"};
-
-	if (!value)
-		return true;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasecmp(value, words[i]) == 0)
-			return true;
-	return !value[strspn(value, "0123456789")];
-}
-
-/* git-config(1), protocol.allow: ext is never let by itself, unknown ones not always.
- */
-static bool loosens(const struct parts *p, const char *value)
-{
-	static const char *const open[] = {"http", "https", "git", "ssh"};
-
-	if (strcmp(value, "never") == 0)
-		return false;
-	for (size_t i = 0; p->has_sub && i < sizeof(open) / sizeof(open[0]); i++)
-		if (is_text(p->sub, p->sub_len, open[i]))
-			return false;
-	return !p->has_sub || is_text(p->sub, p->sub_len, "ext") ||
-	       strcmp(value, "user") != 0;
-}
-
-static bool value_counts(enum when when, const struct parts *p, const char *value)
-{
-	static const char ext[] = "ext::";
-
-	if (when == PROGRAM)
-		return !is_boolean(value);
-	if (when == EXT_BASE)
-		return p->sub_len >= 5 && memcmp(p->sub, ext, 5) == 0;
-	if (when == ALWAYS || !value)
-		return when == ALWAYS;
-	switch (when) {
-	case FILLED:
-		return *value;
-	case ALIAS:
-		return aw_gitconfig_alias_runs(value);
-	case BANG:
-		return *value == '!';
-	case SLASH:
-		return *value == '/' || *value == '~';
-	case INSIDE:
-		return strchr(value, '/') != NULL;
-	case EXT:
-		return begins(value, ext);
-	default:
-		return loosens(p, value);
-	}
+	if (pattern[0] == '*')
+		return p->key_len >= fixed &&
+		       memcmp(p->key + p->key_len - fixed, pattern + 1, fixed) == 0;
+	if (pattern[fixed] == '*')
+		return p->key_len >= fixed && memcmp(p->key, pattern, fixed) == 0;
+	return is_text(p->key, p->key_len, pattern);
 }
 
 /* A key that no row is about may be another tool's, and its value a program. */
@@ -179,24 +107,25 @@ static bool is_harmless(const struct parts *p)
 	return false;
 }
 
-bool aw_gitconfig_runs(const char *name, size_t len, const char *value)
+enum aw_gitconfig_effect aw_gitconfig_effect(
+	const char *name, size_t len, const char *value)
 {
 	struct parts p;
 	bool known = false;
 
 	if (!take_apart(name, len, &p))
-		return false;
+		return AW_GITCONFIG_NOTHING;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!is_text(p.section, p.section_len, rows[i].section) ||
 			(rows[i].sub == NONE && p.has_sub) ||
 			(rows[i].sub == SOME && !p.has_sub) ||
 			!key_matches(&p, rows[i].key))
 			continue;
-		if (value_counts(rows[i].when, &p, value))
-			return true;
+		if (aw_gitconfig_counts(rows[i].when, p.sub, p.sub_len, value))
+			return rows[i].effect;
 		known = true;
 	}
-	return !known && !is_harmless(&p);
+	return known || is_harmless(&p) ? AW_GITCONFIG_NOTHING : AW_GITCONFIG_UNKNOWN;
 }
 
 bool aw_gitconfig_includes(const char *name, size_t len)
@@ -235,10 +164,33 @@ static bool was_there(const struct aw_gitconfig *entry, struct aw_gitconfig *bef
 	return false;
 }
 
+void aw_gitconfig_say(const struct aw_gitconfig_finding *finding, char *to, size_t size)
+{
+	static const char *const said[] = {[AW_GITCONFIG_NOTHING] = "",
+		[AW_GITCONFIG_RUNS] = " would run a program",
+		[AW_GITCONFIG_SENDS] = " would send data or credentials elsewhere",
+		[AW_GITCONFIG_WEAKENS] = " would weaken a check",
+		[AW_GITCONFIG_REACHES] = " would reach files elsewhere",
+		[AW_GITCONFIG_UNKNOWN] = " is not known to be harmless"};
+
+	snprintf(to, size, "%s%s", finding->what, said[finding->effect]);
+}
+
 static bool find(struct aw_gitconfig_finding *ret, unsigned line, const char *what)
 {
-	ret->line = line;
+	*ret = (struct aw_gitconfig_finding){.line = line};
 	snprintf(ret->what, sizeof(ret->what), "%s", what);
+	return false;
+}
+
+/* The key with the capital letters that it has in the text. */
+static bool find_key(struct aw_gitconfig_finding *ret, const struct aw_gitconfig *entry,
+	enum aw_gitconfig_effect effect)
+{
+	*ret = (struct aw_gitconfig_finding){.line = entry->line, .effect = effect};
+	snprintf(ret->what, sizeof(ret->what), "%.*s%.*s", (int)entry->stem,
+		entry->name, (int)(entry->name_len - entry->stem),
+		entry->text + entry->key);
 	return false;
 }
 
@@ -264,16 +216,15 @@ bool aw_gitconfig_strays(const struct aw_gitconfig_place *place, const char *wor
 	return !len || !place->may_write(place->ctx, to, len);
 }
 
-/* Does the entry run a program, or lead git's writing elsewhere? */
-static bool counts(
+static enum aw_gitconfig_effect effect_of(
 	const struct aw_gitconfig *entry, const struct aw_gitconfig_place *place)
 {
 	const char *value = entry->has_value ? entry->value : NULL;
 
-	return aw_gitconfig_runs(entry->name, entry->name_len, value) ||
-	       (place && value &&
-		       is_text(entry->name, entry->name_len, "core.worktree") &&
-		       aw_gitconfig_strays(place, value));
+	if (place && value && is_text(entry->name, entry->name_len, "core.worktree") &&
+		aw_gitconfig_strays(place, value))
+		return AW_GITCONFIG_REACHES;
+	return aw_gitconfig_effect(entry->name, entry->name_len, value);
 }
 
 bool aw_gitconfig_may_replace(const char *text, size_t len, const char *before,
@@ -282,6 +233,7 @@ bool aw_gitconfig_may_replace(const char *text, size_t len, const char *before,
 {
 	char *more = scratch + AW_GITCONFIG_SCRATCH(len);
 	struct aw_gitconfig now, then = {.text = NULL};
+	enum aw_gitconfig_effect effect;
 	unsigned running = 0;
 	int more_to_come;
 
@@ -291,12 +243,14 @@ bool aw_gitconfig_may_replace(const char *text, size_t len, const char *before,
 	if (before)
 		aw_gitconfig_open(&then, before, before_len, more);
 	while ((more_to_come = aw_gitconfig_next(&now)) == 1) {
-		if (!counts(&now, place))
+		effect = effect_of(&now, place);
+		if (!effect)
 			continue;
 		if (++running > RUNNING_MAX)
-			return find(ret, now.line, "too many keys that run programs");
+			return find(
+				ret, now.line, "too many keys that are not harmless");
 		if (!was_there(&now, &then, before, before_len, more))
-			return find(ret, now.line, now.name);
+			return find_key(ret, &now, effect);
 	}
 	return more_to_come == 0 || find(ret, now.line, "not a configuration");
 }

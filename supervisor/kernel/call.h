@@ -27,7 +27,7 @@ enum aw_reply {
 struct aw_git_why {
 	uint32_t rule;
 	unsigned line; /* in the text that was to come */
-	char text[300];
+	char text[400];
 	char file[AW_CALL_PATH];
 };
 

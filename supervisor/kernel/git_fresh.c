@@ -85,6 +85,7 @@ bool aw_git_may(const struct aw_image *image, const struct aw_git_text *now,
 		AW_GITCONFIG_SCRATCH(now->len) + AW_GITCONFIG_SCRATCH(before_len));
 	const struct aw_gitconfig_place place = {file, may_write_at, (void *)image};
 	struct aw_gitconfig_finding finding;
+	char said[sizeof(finding.what) + 64];
 
 	if (!scratch) {
 		find(ret, file, 1, "no memory to judge it");
@@ -94,7 +95,8 @@ bool aw_git_may(const struct aw_image *image, const struct aw_git_text *now,
 		    before ? before->bytes : NULL, before_len, &place, scratch,
 		    &finding))
 		return true;
-	find(ret, file, finding.line, finding.what);
+	aw_gitconfig_say(&finding, said, sizeof(said));
+	find(ret, file, finding.line, said);
 	return false;
 }
 

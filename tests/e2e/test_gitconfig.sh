@@ -47,7 +47,7 @@ enforced()
 	"$AGENTWATCH" run --quiet --mode enforce --policy "$tmp/policy.yaml" --runner "$runner" --log "$log" "$@" 2>&1
 }
 
-# refused KEY SENTENCE: the log has a refusal that names the key, with file and line.
+# refused TEXT SENTENCE: the log has a refusal that says so, with file and line.
 refused()
 {
 	ok "$2" jq -es --arg text "git-config: $1" 'any(.[]; .event == "call" and .verdict == "deny" and .enforced == true and
@@ -91,11 +91,11 @@ for runner in "${runners[@]}"; do
 	ok "$runner: no copy of ours is left" test -z "$(find "$tmp/w" "$HOME" -name '.agentwatch-*')"
 	stage
 	like 'ermission denied' "$runner: git cannot set an alias that is a command" "$(enforced "$runner" -- git config alias.x '!touch y')"
-	refused alias.x "$runner: and the log names the key"
+	refused "alias.x would run a program" "$runner: and the log names the key"
 	is '' "$runner: its lock is gone" "$(ls .git/config.lock 2>/dev/null)"
 	like 'ermission denied' "$runner: nor a hooks folder" "$(enforced "$runner" -- git config core.hooksPath .x)"
 	like 'ermission denied' "$runner: nor a pager for all repositories" "$(enforced "$runner" -- git config --global core.pager evil)"
-	refused core.pager "$runner: which the log names, too"
+	refused "core.pager would run a program" "$runner: which the log names, too"
 	like 'ermission denied' "$runner: nor a filter in a clone" "$(enforced "$runner" -- git clone -q -c filter.x.clean=evil . other)"
 	like 'ermission denied' "$runner: nor in place" "$(enforced "$runner" -- sh -c 'echo x >>.git/config')"
 	refused "$tmp/w/.git/config" "$runner: which the log says by the file"
@@ -103,13 +103,60 @@ for runner in "${runners[@]}"; do
 	is cat "$runner: and is what it was" "$(git config --global core.pager)"
 done
 
+# what leads elsewhere, weakens a check or reaches files is refused as well, and says so
+sends='would send data or credentials elsewhere' weakens='would weaken a check' runs='would run a program'
+runner=${runners[0]}
+stage
+while IFS='|' read -r key value said; do
+	like 'ermission denied' "git cannot set $key to '$value'" "$(enforced "$runner" -- git config "$key" "$value")"
+	refused "$key $said" "and the log says that $key $said"
+	is '' "$key is not there" "$(git config --local "$key")"
+done <<END2
+http.proxy|http://evil.example:8080|$sends
+http.https://h.example/.curloptResolve|h.example:443:10.0.0.1|$sends
+http.extraHeader|Authorization: x|$sends
+http.sslVerify|false|$weakens
+http.sslCAInfo|/tmp/evil.pem|$weakens
+http.sslCert|/tmp/evil.pem|$sends
+url.https://evil.example/.insteadOf|https://h.example/|$sends
+url.https://evil.example/.pushInsteadOf|https://h.example/|$sends
+remote.origin.proxy|http://evil.example|$sends
+remote.origin.url|evil::x|$runs
+remote.origin.url|evil://h/x|$runs
+remote.origin.pushurl|ext::sh -c evil|$runs
+remote.pushDefault|https://evil.example/x|$sends
+branch.main.remote|https://evil.example/x|$sends
+branch.main.pushRemote|ext::sh -c evil|$sends
+fetch.bundleURI|https://evil.example/x|$sends
+gpg.ssh.allowedSignersFile|.signers|$weakens
+rebase.instructionFormat|%s%nexec evil|$runs
+sendemail.smtpServer|evil.example|$sends
+commit.template|/etc/passwd|would reach files elsewhere
+evil.command|x|is not known to be harmless
+END2
+is '' "$runner: a remote with a plain address, and a branch of it, are set" \
+	"$(enforced "$runner" -- sh -c 'git remote add o https://h.example/x.git; git remote set-url --push o git@h.example:x.git
+		git config branch.main.remote o; git config branch.main.merge refs/heads/main; git config http.sslVerify true; git config branch.main.pushRemote o')"
+is 'https://h.example/x.git git@h.example:x.git o' 'and are there' \
+	"$(git config remote.o.url) $(git config remote.o.pushurl) $(git config branch.main.remote)"
+for name in remotes branches; do
+	like 'ermission denied|cannot create' "$runner: nor does .git/$name name an address" \
+		"$(enforced "$runner" -- sh -c "mkdir -p .git/$name && echo https://evil.example/x >.git/$name/evil")"
+	ok "which is not there" test ! -e .git/$name/evil
+done
+# the format of a rebase's list is such a key, since its lines are commands
+git commit -q --allow-empty -m one; git branch base; git commit -q --allow-empty -m two
+git config rebase.instructionFormat "%s%nexec touch $tmp/w/ran"
+git rebase -q --force-rebase --root >/dev/null 2>&1
+ok 'a format with a second line runs it in git' test -e ran
+
 # a static program, which no library sees
 if compile static/rename "${CC:-cc}" -static -O1 -x c "$root/tests/e2e/rename.c"; then
 	stage
 	printf '[core]\n\tfsmonitor = evil\n' >bad
 	printf '[user]\n\tname = x\n' >good
 	like 'ermission denied' 'a static program is judged, too' "$(enforced exec -- "$compiled" bad .git/config)"
-	refused core.fsmonitor 'by the key'
+	refused 'core.fsmonitor would run a program' 'by the key'
 	is '' 'and may do what is harmless' "$(enforced exec -- "$compiled" good .git/config)"
 	is x 'which is done' "$(git config user.name)"
 else skip 'a static program is judged, too' 'no static libc'; fi
@@ -118,14 +165,14 @@ else skip 'a static program is judged, too' 'no static libc'; fi
 stage
 is '' 'audit lets git set what it likes' "$("$AGENTWATCH" run --quiet --log "$log" -- git config alias.x '!touch y' 2>&1)"
 is '!touch y' 'and it is set' "$(git config alias.x)"
-is 1 'the log has it once, with the key' "$(jq -s '[.[] | select(.verdict == "deny" and .enforced == false and .rule.text == "git-config: alias.x")] | length' "$log")"
+is 1 'the log has it once, with the key' "$(jq -s '[.[] | select(.verdict == "deny" and .enforced == false and .rule.text == "git-config: alias.x would run a program")] | length' "$log")"
 "$AGENTWATCH" run --quiet --log "$log" -- sh -c 'echo "# x" >>.git/config; git config user.name bob'
 is '["git-config: '"$tmp"'/w/.git/config"]' 'writing in place is said, setting a name is not' \
 	"$(jq -cs '[.[] | select(.verdict == "deny") | .rule.text]' "$log")"
 
 # the library alone
 like 'ermission denied' 'engine preload: dynamic programs are judged' "$(enforced exec --engine preload -- git config core.editor evil)"
-is '"shim"' 'which is no more than cooperation' "$(jq 'select(.rule.text == "git-config: core.editor") | .strength' "$log")"
+is '"shim"' 'which is no more than cooperation' "$(jq 'select(.rule.text == "git-config: core.editor would run a program") | .strength' "$log")"
 is '' 'engine preload: a harmless key is set' "$(enforced exec --engine preload -- git config user.name carl)"
 is carl 'and is there' "$(git config user.name)"
 

@@ -78,8 +78,9 @@ static size_t say_all(const char *text, size_t len, char *to, size_t size, int *
 		if (c.line < line || strlen(c.value) != (c.has_value ? c.value_len : 0))
 			abort();
 		line = c.line;
-		*ret_runs += aw_gitconfig_runs(
-			c.name, c.name_len, c.has_value ? c.value : NULL);
+		*ret_runs +=
+			aw_gitconfig_effect(c.name, c.name_len,
+				c.has_value ? c.value : NULL) != AW_GITCONFIG_NOTHING;
 		if (size - n < 2 * (c.name_len + c.value_len) + 16)
 			break;
 		n += say(to + n, &c);

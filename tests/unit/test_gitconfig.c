@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,6 +107,17 @@ static const struct {
 	{"[alias]\n\tx = foo\n", "alias.x", 2},
 	{"[alias]\n\tx = --no-pager log -1\n", "", 0},
 	{"[alias]\n\tx = --exec-path=. log\n", "alias.x", 2},
+	{"[alias]\n\tst = push https://h/x HEAD\n", "alias.st", 2},
+	{"[alias]\n\tst = push me@h:x\n", "alias.st", 2},
+	{"[alias]\n\tst = push h:x\n", "alias.st", 2},
+	{"[alias]\n\tst = push me@h:refs/x\n", "alias.st", 2},
+	{"[alias]\n\tst = push h.example:refs/x\n", "alias.st", 2},
+	{"[alias]\n\tst = remote set-url origin https://h/x\n", "alias.st", 2},
+	{"[alias]\n\tst = fetch 0123456789012345678901234567890123456789012345678901234"
+	 "5678901234567890@h:x\n",
+		"alias.st", 2},
+	{"[alias]\n\treview = push origin HEAD:refs/for/main\n", "", 0},
+	{"[alias]\n\tpr = fetch origin pull/1/head:pr\n\tsee = show HEAD:a\n", "", 0},
 	{"[alias]\n\tlg = log --graph --abbrev-commit --decorate --date=relative "
 	 "--format=format:'%C(bold blue)%h%C(reset) - %s::%an' --all\n",
 		"", 0},
@@ -134,7 +146,8 @@ static const struct {
 	{"[http]\n\tcookieFile = x\n", "http.cookiefile", 2},
 	{"[http \"https://h\"]\n\tsaveCookies = true\n", "http.https://h.savecookies",
 		2},
-	{"[http \"https://h\"]\n\textraHeader = a: b\n", "", 0},
+	{"[http \"https://h\"]\n\textraHeader = a: b\n", "http.https://h.extraheader",
+		2},
 	{"[format]\n\toutputDirectory = x\n", "format.outputdirectory", 2},
 	{"[merge]\n\ttool = ../../../w/evil\n", "merge.tool", 2},
 	{"[lfs]\n\trepositoryformatversion = 0\n", "", 0},
@@ -151,7 +164,7 @@ static const struct {
 	{"[remote \"o\"]\n\treceivepack = x\n", "remote.o.receivepack", 2},
 	{"[remote \"o\"]\n\tvcs = x\n", "remote.o.vcs", 2},
 	{"[remote \"o\"]\n\turl = ext::sh -c x\n", "remote.o.url", 2},
-	{"[remote \"o\"]\n\tproxy = http://p\n", "", 0},
+	{"[remote \"o\"]\n\tproxy = http://p\n", "remote.o.proxy", 2},
 	{"[protocol]\n\tversion = 2\n", "", 0},
 	{"[protocol]\n\tallow = never\n", "", 0},
 	{"[protocol]\n\tallow = user\n", "protocol.allow", 2},
@@ -161,7 +174,7 @@ static const struct {
 	{"[protocol \"https\"]\n\tallow = always\n", "", 0},
 	{"[url \"ext::sh -c x\"]\n\tinsteadOf = https://\n",
 		"url.ext::sh -c x.insteadof", 2},
-	{"[url \"git@h:\"]\n\tinsteadOf = https://h/\n", "", 0},
+	{"[url \"git@h:\"]\n\tinsteadOf = https://h/\n", "url.git@h:.insteadof", 2},
 	{"[submodule \"x\"]\n\tupdate = !x\n", "submodule.x.update", 2},
 	{"[submodule \"x\"]\n\tupdate = rebase\n", "", 0},
 	{"[trailer \"x\"]\n\tcmd = x\n", "trailer.x.cmd", 2},
@@ -173,7 +186,7 @@ static const struct {
 	{"[init]\n\tdefaultBranch = main\n", "", 0},
 	{"[sendemail]\n\tsendmailCmd = x\n", "sendemail.sendmailcmd", 2},
 	{"[sendemail \"x\"]\n\ttoCmd = x\n", "sendemail.x.tocmd", 2},
-	{"[sendemail]\n\tsmtpServer = h.x\n", "", 0},
+	{"[sendemail]\n\tsmtpServer = h.x\n", "sendemail.smtpserver", 2},
 	{"[sendemail]\n\tsmtpServer = /x\n", "sendemail.smtpserver", 2},
 	{"[hook \"x\"]\n\tcommand = x\n", "hook.x.command", 2},
 	{"[tar \"x\"]\n\tcommand = x\n", "tar.x.command", 2},
@@ -221,11 +234,11 @@ static void each_alone(void)
 		memcpy(text, cases[i].text, len);
 		f = (struct aw_gitconfig_finding){.line = 0};
 		may = may_replace(text, len, NULL, &f);
-		ok(may == !cases[i].what[0] && strcmp(f.what, cases[i].what) == 0 &&
+		ok(may == !cases[i].what[0] && strcasecmp(f.what, cases[i].what) == 0 &&
 				f.line == cases[i].line,
 			"text %zu: %s", i,
 			cases[i].what[0] ? cases[i].what : "runs nothing");
-		if (may == !!cases[i].what[0] || strcmp(f.what, cases[i].what) != 0)
+		if (may == !!cases[i].what[0] || strcasecmp(f.what, cases[i].what) != 0)
 			note("found '%s' in line %u of: %s", f.what, f.line,
 				cases[i].text);
 		free(text);
@@ -264,7 +277,8 @@ static void each_change(void)
 		bool may = may_replace(changes[i].after, strlen(changes[i].after),
 			changes[i].before, &f);
 
-		ok(may == !changes[i].what[0] && strcmp(f.what, changes[i].what) == 0,
+		ok(may == !changes[i].what[0] &&
+				strcasecmp(f.what, changes[i].what) == 0,
 			"%s", changes[i].sentence);
 	}
 }

@@ -17,7 +17,7 @@
 #include "supervisor/watch.h"
 
 enum {
-	AW_NAME_QUERIES = 2048,	  /* that wait for an answer */
+	AW_NAME_QUERIES = 4096,	  /* that wait for an answer */
 	AW_NAME_CONNECTIONS = 64, /* at the same time */
 	AW_NAME_AT_ONCE = 32,	  /* questions of one connection */
 	AW_NAME_IDLE_S = 10,

@@ -11,6 +11,7 @@
 #include <utlist.h>
 
 #include "supervisor/net/name_parts.h"
+#include "supervisor/net/share.h"
 
 enum { DATAGRAM_MAX = 4096 };
 
@@ -143,6 +144,17 @@ static void judge(struct aw_name_service *s, struct aw_name_query *q)
 	aw_name_judge(&s->law, &q->c);
 }
 
+/* One more that waits for servers, and leaves room for those of others? */
+static bool has_room(const struct aw_name_service *s, const struct aw_name_query *of)
+{
+	const struct aw_name_query *q;
+	size_t mine = 0;
+
+	DL_FOREACH(s->queries, q)
+	mine += q != of && q->pid == of->pid;
+	return aw_share_has_room(mine, AW_NAME_QUERIES - s->query_count + 1);
+}
+
 /* Its length, or 0: servers are being asked. */
 static size_t deal_with(struct aw_name_service *s, struct aw_name_query *q)
 {
@@ -157,7 +169,10 @@ static size_t deal_with(struct aw_name_service *s, struct aw_name_query *q)
 	len = aw_name_answer_here(&s->law, &q->c, to, room_of(q));
 	if (len)
 		return len;
-	known = aw_resolve(s->resolver, q->c.q.name, q->c.q.type, q, &q->answer);
+	known = -1;
+	if (has_room(s, q))
+		known = aw_resolve(
+			s->resolver, q->c.q.name, q->c.q.type, q->pid, q, &q->answer);
 	if (known < 0)
 		return aw_name_answer_code(
 			&q->c, AW_DNS_FAILURE, EAGAIN, to, room_of(q));

@@ -11,40 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include <utlist.h>
-
-#include "supervisor/hash.h"
 #include "supervisor/net/resolve_ask.h"
+#include "supervisor/net/resolve_turn.h"
 
-enum { KEY = 8 + AW_DNS_NAME, IDLE_SECONDS = 3, WAITERS_MAX = 4096 };
-
-struct waiter {
-	void *ctx;
-	struct waiter *next;
-};
-
-/* One question: waited for, or answered and kept. */
-struct question {
-	char key[KEY]; /* type and name */
-	unsigned type;
-	const char *name;	/* in key */
-	struct waiter *waiters; /* owned */
-	struct aw_resolved *answer;
-	struct question *next, *prev; /* in a list of the resolver's */
-	UT_hash_handle hh;
-};
-
-struct aw_resolver {
-	pthread_mutex_t lock;
-	pthread_cond_t more;
-	void (*done)(void *ctx, struct aw_resolved *answer);
-	struct question *all;	/* waited for and kept; owned */
-	struct question *queue; /* nobody asks for them yet */
-	struct question *kept;	/* the oldest first */
-	size_t pending, kept_count, kept_bytes, waiters;
-	unsigned threads, idle, users;
-	bool stop;
-};
+enum { IDLE_SECONDS = 3, WAITERS_MAX = 4096 };
 
 static int64_t seconds(void)
 {
@@ -61,7 +31,7 @@ void aw_resolved_release(struct aw_resolved *answer)
 }
 
 /* With the lock held. */
-static void drop_kept(struct aw_resolver *r, struct question *q)
+static void drop_kept(struct aw_resolver *r, struct aw_resolve_question *q)
 {
 	DL_DELETE(r->kept, q);
 	HASH_DEL(r->all, q);
@@ -73,13 +43,13 @@ static void drop_kept(struct aw_resolver *r, struct question *q)
 
 static void free_all(struct aw_resolver *r)
 {
-	struct question *q, *next;
+	struct aw_resolve_question *q, *next;
 
 	HASH_ITER(hh, r->all, q, next)
 	{
 		HASH_DEL(r->all, q);
 		while (q->waiters) {
-			struct waiter *w = q->waiters;
+			struct aw_waiter *w = q->waiters;
 
 			q->waiters = w->next;
 			free(w);
@@ -123,10 +93,11 @@ int aw_resolver_start(void (*done)(void *ctx, struct aw_resolved *answer),
 }
 
 /* With the lock held: what an answer has told all who waited. */
-static void tell(struct aw_resolver *r, struct question *q, struct aw_resolved *answer)
+static void tell(struct aw_resolver *r, struct aw_resolve_question *q,
+	struct aw_resolved *answer)
 {
 	while (q->waiters) {
-		struct waiter *w = q->waiters;
+		struct aw_waiter *w = q->waiters;
 
 		q->waiters = w->next;
 		r->waiters--;
@@ -139,7 +110,8 @@ static void tell(struct aw_resolver *r, struct question *q, struct aw_resolved *
 }
 
 /* With the lock held: it is kept as long as it says, or goes. */
-static void keep(struct aw_resolver *r, struct question *q, struct aw_resolved *answer)
+static void keep(struct aw_resolver *r, struct aw_resolve_question *q,
+	struct aw_resolved *answer)
 {
 	r->pending--;
 	if (!answer->ttl || r->stop) {
@@ -156,20 +128,23 @@ static void keep(struct aw_resolver *r, struct question *q, struct aw_resolved *
 		drop_kept(r, r->kept);
 }
 
-/* With the lock held; false: nothing has come for a while, or it is over. */
-static bool wait_for_work(struct aw_resolver *r)
+/* With the lock held; NULL: nothing has come for a while, or it is over. */
+static struct aw_resolve_question *wait_for_work(struct aw_resolver *r)
 {
+	struct aw_resolve_question *q = NULL;
 	struct timespec until;
 	int err = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += IDLE_SECONDS;
 	r->idle++;
-	while (!r->queue && !r->stop && err != ETIMEDOUT)
+	while (!r->stop && !(q = aw_resolve_next(r)) && err != ETIMEDOUT)
 		err = pthread_cond_timedwait(&r->more, &r->lock, &until);
 	r->idle--;
-	return r->queue && !r->stop;
+	return r->stop ? NULL : q;
 }
+
+static void call_for_work(struct aw_resolver *r);
 
 /* One for all, which nobody frees. */
 static struct aw_resolved *no_answer(void)
@@ -185,12 +160,17 @@ static void *work(void *arg)
 	struct aw_resolver *r = arg;
 	struct aw_asking *asking = aw_asking_new();
 
+	struct aw_resolve_question *q;
+
 	pthread_mutex_lock(&r->lock);
-	while (wait_for_work(r)) {
-		struct question *q = r->queue;
+	while ((q = wait_for_work(r))) {
 		struct aw_resolved *answer;
 
 		DL_DELETE(r->queue, q);
+		DL_APPEND(r->busy, q);
+		q->begun = true;
+		if (aw_resolve_next(r)) /* what has ended may have made room for two */
+			call_for_work(r);
 		pthread_mutex_unlock(&r->lock);
 		answer = asking ? aw_asking_ask(asking, q->name, q->type) : NULL;
 		if (answer)
@@ -198,6 +178,7 @@ static void *work(void *arg)
 		else
 			answer = no_answer();
 		pthread_mutex_lock(&r->lock);
+		DL_DELETE(r->busy, q);
 		tell(r, q, answer);
 		keep(r, q, answer);
 	}
@@ -208,17 +189,17 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* With the lock held: one more thread when all are busy. */
+/* With the lock held, something can be asked: one more thread when all are busy. */
 static void call_for_work(struct aw_resolver *r)
 {
 	pthread_attr_t detached;
 	pthread_t thread;
-	size_t queued;
-	struct question *q;
 
-	DL_COUNT(r->queue, q, queued);
-	pthread_cond_signal(&r->more);
-	if (r->idle >= queued || r->threads >= AW_RESOLVE_THREADS)
+	if (r->idle) {
+		pthread_cond_signal(&r->more);
+		return;
+	}
+	if (r->threads >= AW_RESOLVE_THREADS)
 		return;
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -234,28 +215,37 @@ static void call_for_work(struct aw_resolver *r)
 	pthread_attr_destroy(&detached);
 }
 
-/* With the lock held: the question, kept or waited for; a new one is queued. */
-static struct question *need_question(
-	struct aw_resolver *r, const char *name, unsigned type)
-{
-	struct question *q = NULL;
-	char key[KEY];
-	int at = snprintf(key, sizeof(key), "%u ", type);
+/* --- questions --- */
 
-	snprintf(key + at, sizeof(key) - (size_t)at, "%s", name);
+/* With the lock held: the question, kept or waited for; NULL: it is a new one. */
+static struct aw_resolve_question *find_question(struct aw_resolver *r, const char *key)
+{
+	struct aw_resolve_question *q = NULL;
+
 	HASH_FIND_STR(r->all, key, q);
 	if (q && q->answer && seconds() - q->answer->made >= q->answer->ttl) {
 		drop_kept(r, q);
 		q = NULL;
 	}
-	if (q || r->pending >= AW_RESOLVE_PENDING)
-		return q;
-	q = calloc(1, sizeof(*q));
+	return q;
+}
+
+/* With the lock held: a new one, queued for this asker; NULL: too much is asked. */
+static struct aw_resolve_question *add_question(
+	struct aw_resolver *r, const char *key, size_t name_at, pid_t asker)
+{
+	struct aw_resolve_question *q =
+		aw_resolve_has_room(r, asker) ? calloc(1, sizeof(*q)) : NULL;
+
 	if (!q)
 		return NULL;
-	memcpy(q->key, key, sizeof(key));
-	q->name = q->key + at;
-	q->type = type;
+	memcpy(q->key, key, sizeof(q->key));
+	q->name = q->key + name_at;
+	q->type = (unsigned)atoi(key);
+	q->asker = asker;
+	q->domain = aw_resolve_domain(q->name);
+	for (const char *c = q->domain; *c; c++)
+		q->domain_hash = q->domain_hash * 31 + (unsigned char)*c;
 	HASH_ADD_STR(r->all, key, q);
 	if (!q->hh.tbl) {
 		free(q);
@@ -263,38 +253,45 @@ static struct question *need_question(
 	}
 	DL_APPEND(r->queue, q);
 	r->pending++;
-	call_for_work(r);
 	return q;
 }
 
-static int await(struct aw_resolver *r, struct question *q, void *ctx)
+/* With the lock held: done(ctx) will follow, and the sooner of two askers counts. */
+static void await(
+	struct aw_resolver *r, struct aw_resolve_question *q, struct aw_waiter *w)
 {
-	struct waiter *w = r->waiters < WAITERS_MAX ? malloc(sizeof(*w)) : NULL;
-
-	if (!w)
-		return -1;
-	w->ctx = ctx;
 	LL_PREPEND(q->waiters, w);
 	r->waiters++;
-	return 0;
+	if (!q->begun && aw_resolve_may_begin(r, q, w->asker))
+		call_for_work(r);
 }
 
-int aw_resolve(struct aw_resolver *r, const char *name, unsigned type, void *ctx,
-	struct aw_resolved **ret)
+int aw_resolve(struct aw_resolver *r, const char *name, unsigned type, pid_t asker,
+	void *ctx, struct aw_resolved **ret)
 {
-	struct question *q;
-	int result = -1;
+	struct aw_waiter *w = malloc(sizeof(*w));
+	struct aw_resolve_question *q = NULL;
+	char key[AW_RESOLVE_KEY] = "";
+	int at = snprintf(key, sizeof(key), "%u ", type), result = -1;
 
+	snprintf(key + at, sizeof(key) - (size_t)at, "%s", name);
 	pthread_mutex_lock(&r->lock);
-	q = r->stop ? NULL : need_question(r, name, type);
+	if (!r->stop)
+		q = find_question(r, key);
+	if (!q && !r->stop && w && r->waiters < WAITERS_MAX)
+		q = add_question(r, key, (size_t)at, asker);
 	if (q && q->answer) {
 		*ret = q->answer;
 		atomic_fetch_add(&q->answer->users, 1);
 		result = 1;
-	} else if (q) {
-		result = await(r, q, ctx);
+	} else if (q && w && r->waiters < WAITERS_MAX) {
+		*w = (struct aw_waiter){.ctx = ctx, .asker = asker};
+		await(r, q, w);
+		w = NULL;
+		result = 0;
 	}
 	pthread_mutex_unlock(&r->lock);
+	free(w);
 	return result;
 }
 

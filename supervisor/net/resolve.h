@@ -5,7 +5,8 @@
  * The C library does the asking (res_nsend, and getaddrinfo where nsswitch.conf knows
  * more sources than files and dns), in threads of ours: a server that is silent holds
  * up nobody who asks for something else.  The same question is asked once at a time,
- * and answers are kept as long as they say.
+ * and answers are kept as long as they say.  Each asker has a share of the threads and
+ * of the questions that wait (share.h), and so has each domain of the threads.
  *
  * All functions may be called by any thread at any time.
  */
@@ -14,13 +15,15 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "policy/dns.h"
 #include "policy/error.h"
 
 enum {
-	AW_RESOLVE_THREADS = 32,
-	AW_RESOLVE_PENDING = 1024, /* different questions at the same time */
+	AW_RESOLVE_THREADS = 48,
+	AW_RESOLVE_DOMAIN = 36,	   /* of them for names with the same last two labels */
+	AW_RESOLVE_PENDING = 3072, /* different questions at the same time */
 	AW_RESOLVE_KEPT = 4096,	   /* answers, and their bytes all together: */
 	AW_RESOLVE_BYTES = 4 * 1024 * 1024,
 	AW_RESOLVE_LONGEST = 3600, /* seconds that an answer is kept at most */
@@ -43,10 +46,10 @@ int aw_resolver_start(void (*done)(void *ctx, struct aw_resolved *answer),
 
 /*
  * Ask for a plain name.  1: *ret is known already, a reference; 0: done(ctx) follows;
- * -1: too much is being asked.
+ * -1: too much is being asked, by this asker or at all.
  */
-int aw_resolve(struct aw_resolver *resolver, const char *name, unsigned type, void *ctx,
-	struct aw_resolved **ret);
+int aw_resolve(struct aw_resolver *resolver, const char *name, unsigned type,
+	pid_t asker, void *ctx, struct aw_resolved **ret);
 
 /* No reference more; NULL is fine. */
 void aw_resolved_release(struct aw_resolved *answer);

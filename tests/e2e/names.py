@@ -12,10 +12,14 @@ WHAT is a word and its arguments with "=" between them:
   many=COUNT=NAME       questions for n0.NAME, n1.NAME, ... at once, by threads: how many were answered
   tunnel=COUNT=NAME     questions with data in front of NAME: how many got through
   behind=NAME=OTHER     OTHER is found in time while NAME keeps somebody waiting
+  flood=PROCESSES=COUNT=NAME=OTHER...
+                        what is found of each OTHER while each of PROCESSES others waits for COUNT names,
+                        s0.NAME, s1.NAME, ...; "late" when one of these waits no more by then
   wait=FILE             until it is there
 """
 import os
 import re
+import select
 import socket
 import struct
 import sys
@@ -166,6 +170,37 @@ def behind(name, other):
     return f"{found} {'in time' if time.monotonic() - start < 1 and waiting.is_alive() else 'late'}"
 
 
+def flooding(first, count, name, ready, answered):
+    """Ask, say so, and say when the first answer has come."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.connect((server(), 53))
+        for i in range(first, first + count):
+            s.send(question("A", f"s{i}.{name}", i))
+        os.write(ready, b"x")
+        s.recv(65535)
+        os.write(answered, b"x")
+    time.sleep(600)
+
+
+def flood(processes, count, name, *others):
+    (ready, are_ready), (answered, is_answered) = os.pipe(), os.pipe()
+    children = []
+    for i in range(int(processes)):
+        children.append(os.fork())
+        if not children[-1]:
+            flooding(i * int(count), int(count), name, are_ready, is_answered)
+    for _ in children:
+        os.read(ready, 1)
+    found = []
+    for other in others:
+        found.append(ask("A", other))
+    late = select.select([answered], [], [], 0)[0]
+    for child in children:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    return ", ".join(found + (["late"] if late else []))
+
+
 def wait(path):
     while not os.path.exists(path):
         time.sleep(0.02)
@@ -175,5 +210,5 @@ def wait(path):
 for what in sys.argv[1:]:
     word, *arguments = what.split("=")
     print({"find": find, "reach": at, "at": at, "ask": ask, "why": why, "many": many, "tunnel": tunnel,
-           "behind": behind, "wait": wait}[word](*arguments), flush=True)
+           "behind": behind, "flood": flood, "wait": wait}[word](*arguments), flush=True)
 os._exit(0)

@@ -21,6 +21,7 @@ lab_name 10.2.0.192.in-addr.arpa 60 PTR allowed.test
 lab_name db.corp.example 60 A 192.0.2.30
 long=$(printf '%064d' 0)
 for ((i = 0; i < 200; i++)); do lab_name "n$i.wild.example" 60 A 192.0.2.10; done
+for ((i = 0; i < 240; i++)); do lab_name "s$i.wild.example" 0 SILENT; done
 for ((i = 0; i < 99; i++)); do lab_name big.wild.example 60 A "192.0.3.$i"; done
 
 rules='"allowed.test:80", "*.wild.example", "*.public.example:80"'
@@ -145,6 +146,9 @@ is 'no-name,there,192.0.2.10 2001:db8::10,no-name' 'a reload brings other names'
 policy "$rules"
 is '192.0.2.20 in time' 'a name whose server is silent holds up nobody else' "$(names behind=silent.wild.example=one.wild.example)"
 is 200 '200 look-ups at once are answered' "$(names many=200=wild.example)"
+is 'ok 192.0.2.10, ok 192.0.2.10' 'a process that waits for 200 silent names leaves threads to others, for names below the same domain too' \
+	"$(names flood=1=200=wild.example=n0.wild.example=allowed.test)"
+is 'ok 192.0.2.10' 'and so do 60 processes, for names of other domains' "$(names flood=60=4=wild.example=allowed.test)"
 before=$(asked one.wild.example)
 names ask=A=one.wild.example ask=A=one.wild.example ask=A=one.wild.example >/dev/null
 is $((before + 1)) 'an answer is kept as long as it says' "$(asked one.wild.example)"

@@ -110,6 +110,19 @@ static bool is_setting(const struct aw_machine_thing *thing)
 	return false;
 }
 
+/*
+ * What is known of processes is known by names in /proc.  Under another name it would
+ * be given out as any file is, by us, who may look at all processes of the user.
+ */
+static bool is_proc_elsewhere(const struct aw_machine_thing *thing)
+{
+	struct statfs fs;
+
+	return thing->fd >= 0 && strncmp(thing->name, "/proc", 5) != 0 &&
+	       fstatfs(thing->fd, &fs) == 0 &&
+	       (unsigned long)fs.f_type == PROC_SUPER_MAGIC;
+}
+
 static bool is_terminal_of(pid_t tid, dev_t device)
 {
 	struct aw_proc_stat stat;
@@ -167,6 +180,8 @@ const char *aw_machine_why(const struct aw_machine_thing *thing, uint32_t rule)
 		!names_it(thing, rule, true))
 		return "a terminal that is not the session's; only a rule below /dev "
 		       "allows it";
+	if (thing->st && is_proc_elsewhere(thing) && !names_it(thing, rule, false))
+		return "/proc under another name; only a rule that names it allows it";
 	if (is_change(thing->action) && is_setting(thing) &&
 		!names_it(thing, rule, false))
 		return "a setting of the kernel; only a rule that names it allows it";

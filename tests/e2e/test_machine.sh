@@ -109,6 +109,34 @@ if [ -c /dev/userfaultfd ]; then
 	is 'open: EACCES' 'exec: the device is not opened without a name' "$(runs exec "$machine" faults)"
 fi
 
+# --- /proc under another name ---
+mkdir "$tmp/processes" "$tmp/nobody"
+chown 65534:65534 "$tmp/nobody"
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups -- env "HOME=$tmp/nobody" "XDG_STATE_HOME=$tmp/nobody" "XDG_CONFIG_HOME=$tmp/nobody" TMPDIR=/tmp)
+# elsewhere COMMAND...: with a second procfs, as a user whose other process has a secret
+elsewhere()
+{
+	unshare --mount sh -c 'mount -t proc none "$1" && shift && exec "$@"' sh "$tmp/processes" "${nobody[@]}" PRIVATE=hidden \
+		sh -c 'sleep 20 >/dev/null 2>&1 & export outside=$!; "$@"; kill $!' sh "$@" 2>&1
+}
+peek='tr "\0" "\n" <'$tmp'/processes/$outside/environ | grep PRIVATE'
+if ! "${nobody[@]}" test -x "$AGENTWATCH"; then
+	skip 'another mount of /proc' "$AGENTWATCH is not for all users"
+elif [ "$(elsewhere env - sh -c true)" = '' ]; then
+	policy 'default: allow'
+	for r in exec landlock; do
+		[[ " ${runners[*]} " = *" $r "* ]] || continue
+		is '' "$r: the environment of a process outside, by another mount of /proc" \
+			"$(elsewhere timeout 60 "$AGENTWATCH" run --quiet --log none --policy "$tmp/policy.yaml" --runner "$r" -- sh -c "$peek" | grep PRIVATE)"
+	done
+	is 'PRIVATE=hidden' 'audit reads it' "$(elsewhere timeout 60 "$AGENTWATCH" run --quiet --mode audit --log none -- sh -c "$peek")"
+	policy "default: allow, write: [\"$tmp/processes/version\"]"
+	is "$(cat /proc/version)" 'what a rule names is read' \
+		"$(elsewhere timeout 60 "$AGENTWATCH" run --quiet --log none --policy "$tmp/policy.yaml" --runner exec -- cat "$tmp/processes/version")"
+else
+	skip 'another mount of /proc' 'no mount namespaces here'
+fi
+
 # --- settings of the kernel ---
 setting=/proc/sys/vm/swappiness
 if [ -w $setting ] && (cat $setting >$setting) 2>/dev/null; then

@@ -66,9 +66,10 @@ static bool is_outsider(const struct aw_notified *call, pid_t pid)
 /*
  * What /proc tells of a process only to those who may trace it (proc(5)).  Done by us
  * it would be told of any process of the same user, so it is kept to those of the
- * session.
+ * session.  Nothing of theirs is written to.
  */
-static bool is_private_of_outsider(const struct aw_notified *call, const char *name)
+static bool is_private_of_outsider(
+	const struct aw_notified *call, enum aw_action action, const char *name)
 {
 	static const char *const open_to_all[] = {"stat", "statm", "status", "cmdline",
 		"comm", "cgroup", "sched", "schedstat", "loginuid", "sessionid",
@@ -83,6 +84,8 @@ static bool is_private_of_outsider(const struct aw_notified *call, const char *n
 	pid = strtol(name + 6, &end, 10);
 	if (end == name + 6 || *end != '/' || !is_outsider(call, (pid_t)pid))
 		return false;
+	if (action == AW_WRITE || action == AW_CREATE)
+		return true;
 	what = end + 1;
 	if (strncmp(what, "task/", 5) == 0 && (what = strchr(what + 5, '/')))
 		what++;
@@ -182,7 +185,7 @@ void aw_hand_judge(struct aw_notified *call, enum aw_action action,
 	}
 	if (action != AW_METADATA &&
 		(is_supervisor(call->watch, place->name) ||
-			is_private_of_outsider(call, place->name) ||
+			is_private_of_outsider(call, action, place->name) ||
 			!aw_vet_path(call, place->name) ||
 			(ret->verdict != AW_DENY && ret->verdict != AW_HIDE &&
 				aw_machine_keeps(call, action, place, ret->rule))))
@@ -195,7 +198,7 @@ static const char *why_never(const struct aw_notified *call, enum aw_action acti
 {
 	if (is_supervisor(call->watch, place->name))
 		return "it belongs to agentwatch";
-	if (is_private_of_outsider(call, place->name))
+	if (is_private_of_outsider(call, action, place->name))
 		return "the process is not of the session";
 	return aw_machine_keeps(call, action, place, AW_NO_RULE);
 }

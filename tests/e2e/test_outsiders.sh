@@ -29,6 +29,14 @@ for runner in exec landlock bwrap; do
 	is '' "$runner: process 1 is no part of the session" "$(reached <"$tmp/first")"
 	watched $runner "$next_pid" touch $outside >"$tmp/other"
 	is '' "$runner: nor is a process that is outside" "$(reached <"$tmp/other")"
+	score=$(cat /proc/$outside/oom_score_adj)
+	for file in oom_score_adj coredump_filter comm task/$outside/comm; do
+		watched $runner sh -c "cat /proc/$outside/$file >kept && cat kept >/proc/$outside/$file && echo written" >"$tmp/written"
+		is '' "$runner: nor is its $file written" "$(cat "$tmp/written")"
+	done
+	watched $runner sh -c "cat /proc/self/oom_score_adj >kept && cat kept >/proc/self/oom_score_adj && echo written" >"$tmp/written"
+	is written "$runner: one's own is" "$(cat "$tmp/written")"
+	is "$score" "$runner: it is as it was" "$(cat /proc/$outside/oom_score_adj)"
 	# those of the session may be touched
 	cat >"$tmp/own.sh" <<-'END'
 		sleep 60 & pid=$!

@@ -86,6 +86,15 @@ static bool signal_member(struct aw_notified *call, pid_t pid)
 	       syscall(SYS_pidfd_send_signal, pidfd, (int)call->args[1], NULL, 0) == 0;
 }
 
+/* signal(7) has 64, and kill(2) says so whoever the process belongs to. */
+static bool is_no_signal(const struct aw_notified *call)
+{
+	bool of_thread =
+		call->sys == AW_SYS_tgkill || call->sys == AW_SYS_rt_tgsigqueueinfo;
+
+	return (uint32_t)call->args[of_thread ? 2 : 1] > 64;
+}
+
 /*
  * A group, or everybody, may hold processes that are not of the session, and a pid
  * namespace does not cut a group in two: each one that is gets the signal from here.
@@ -93,16 +102,18 @@ static bool signal_member(struct aw_notified *call, pid_t pid)
 static void signal_many(struct aw_notified *call, pid_t whom)
 {
 	AW_FREE pid_t *all = NULL;
-	size_t count = aw_session_members(call->watch->self, &all), hit = 0;
+	size_t count = aw_session_members(call->watch->self, &all), hit = 0, met = 0;
 	int err = aw_persona_take(call->watch, &call->target);
 
 	for (size_t i = 0; !err && all && i < count; i++)
 		if (whom == -1 ? all[i] != call->target.who.pid
-			       : is_in_group(call, all[i], -whom))
+			       : is_in_group(call, all[i], -whom)) {
 			hit += signal_member(call, all[i]);
+			met++;
+		}
 	aw_persona_drop();
 	call->reply = AW_REPLY_VALUE;
-	call->err = err ? err : hit ? 0 : ESRCH;
+	call->err = err ? err : hit ? 0 : met && is_no_signal(call) ? EINVAL : ESRCH;
 }
 
 /* --- setpriority(2), ioprio_set(2) --- */
@@ -365,6 +376,8 @@ void aw_call_kin(struct aw_notified *call)
 	}
 	if (!walled && !aw_proc_exists(whom))
 		is_nobody(call);
+	else if (is_signal(call) && is_no_signal(call))
+		aw_hand_answer(call, -EINVAL);
 	else
 		aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
 }

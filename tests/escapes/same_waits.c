@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,9 +143,37 @@ static void killed_at_work(void)
 	work("after twenty were killed");
 }
 
+/* Numbers that are no signal, at a child, a group, a thread, everybody and a stranger.
+ */
+static void no_signals(void)
+{
+	static const int numbers[] = {65, 200, -1};
+	pid_t child = fork(), stranger = getppid();
+
+	while (child == 0)
+		pause();
+	setpgid(child, child);
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		int number = numbers[i];
+
+		say("no signal at a child", kill(child, number));
+		say("at its group", kill(-child, number));
+		say("at one's own group", kill(0, number));
+		say("at everybody", kill(-1, number));
+		say("at one's parent", kill(stranger, number));
+		say("at nobody", kill(0x3fffff, number));
+		say("at no group", kill(-0x3ffffe, number));
+		say("at a thread", syscall(SYS_tgkill, child, child, number));
+		say("at a thread alone", syscall(SYS_tkill, child, number));
+	}
+	say("a signal", kill(child, SIGKILL));
+	waitpid(child, NULL, 0);
+}
+
 void same_waits(void)
 {
 	alarm(60);
+	no_signals();
 	many_at_once();
 	interrupted(false);
 	interrupted(true);

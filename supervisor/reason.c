@@ -90,15 +90,52 @@ static void of_default(
 		by_profile(image, event, AW_RULE_FILES, out);
 }
 
-static void of_rule(const struct aw_rule *rule, char *out)
+/* A place in git's configuration and what stands there; of a long name, the end. */
+static void of_key(const struct aw_rule *rule, char *out)
 {
+	enum { FILE_MOST = 200 };
+	size_t len = strlen(rule->file);
+
+	snprintf(out, AW_REASON_SIZE, "%s%s:%u: %.280s", len > FILE_MOST ? "..." : "",
+		rule->file + (len > FILE_MOST ? len - FILE_MOST : 0), rule->line,
+		rule->text + strlen(AW_GIT_CONFIG_RULE));
+}
+
+/* A configuration that is not renamed onto: what would come cannot be judged. */
+static bool is_judged_by_keys(
+	const struct aw_watch *watch, const struct aw_event *event)
+{
+	const struct aw_image *image = atomic_load(&watch->image);
+	uint32_t rule;
+
+	return (event->action == AW_WRITE || event->action == AW_CREATE) &&
+	       !event->path2.len && event->path.len &&
+	       aw_image_keyed(image, event->path.bytes, event->path.len, &rule);
+}
+
+static void of_rule(
+	const struct aw_watch *watch, const struct aw_event *event, char *out)
+{
+	const struct aw_rule *rule = event->rule;
 	const char *text = rule->text ? rule->text : "";
 
-	if (rule->file && strcmp(rule->file, "protections") == 0)
-		snprintf(out, AW_REASON_SIZE, "protections: %.400s", text);
+	if (aw_reason_is_key(rule->file, text))
+		of_key(rule, out);
+	else if (rule->file && strcmp(rule->file, "protections") == 0)
+		snprintf(out, AW_REASON_SIZE, "protections: %.300s%s", text,
+			is_judged_by_keys(watch, event)
+				? ": only a new file may be renamed onto it, whose "
+				  "keys are judged"
+				: "");
 	else
 		snprintf(out, AW_REASON_SIZE, "rule '%.300s' of %.100s:%u", text,
 			rule->file ? rule->file : "?", rule->line);
+}
+
+bool aw_reason_is_key(const char *file, const char *text)
+{
+	return file && text && file[0] == '/' &&
+	       strncmp(text, AW_GIT_CONFIG_RULE, strlen(AW_GIT_CONFIG_RULE)) == 0;
 }
 
 void aw_reason(const struct aw_watch *watch, const struct aw_event *event,
@@ -112,7 +149,7 @@ void aw_reason(const struct aw_watch *watch, const struct aw_event *event,
 	if (event->why)
 		snprintf(out, AW_REASON_SIZE, "%s", event->why);
 	else if (event->rule)
-		of_rule(event->rule, out);
+		of_rule(watch, event, out);
 	else if (event->judged)
 		of_default(watch, event, out);
 }

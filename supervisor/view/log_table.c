@@ -10,6 +10,7 @@
 
 #include "supervisor/audit/json.h"
 #include "supervisor/cleanup.h"
+#include "supervisor/reason.h"
 #include "supervisor/say.h"
 #include "supervisor/view/log_filter.h"
 #include "supervisor/view/when.h"
@@ -17,9 +18,6 @@
 enum { PID = 7, PROGRAM = 12, ACTION = 8, VERDICT = 10, RESULT = 8, GAPS = 6 };
 enum { TIME = 12, TIME_SHORT = 8, ROOMY = 100, TARGET_LEAST = 12 };
 enum { RULE_LEAST = 8, RULE_MOST = 40 };
-
-/* What a row shows of one argument, and of all that it is about: bytes. */
-enum { ARGUMENT_MOST = 4096, ABOUT_MOST = 16384 };
 
 void aw_log_table_init(struct aw_log_table *table, bool rules)
 {
@@ -160,161 +158,6 @@ static void put_verdict(const struct aw_log_table *table, const cJSON *line)
 	put(table, text, VERDICT, cJSON_IsTrue(enforced) ? AW_RED : AW_YELLOW);
 }
 
-/* Write text's harmless form to out, a blank before it when there is something already.
- */
-static void tell(FILE *out, const char *before, const char *bytes)
-{
-	size_t len = bytes ? strnlen(bytes, ARGUMENT_MOST + 1) : 0;
-	AW_FREE char *shown =
-		bytes ? aw_shown(bytes, len > ARGUMENT_MOST ? ARGUMENT_MOST : len)
-		      : NULL;
-
-	if (!shown)
-		return;
-	if (ftell(out) > 0)
-		fputs(before, out);
-	fputs(shown, out);
-	if (len > ARGUMENT_MOST)
-		fputs("…", out);
-}
-
-static void tell_member(
-	FILE *out, const char *before, const cJSON *line, const char *key)
-{
-	AW_FREE char *text = aw_event_text(line, key);
-
-	tell(out, before, text);
-}
-
-static void tell_address(FILE *out, const cJSON *line)
-{
-	const cJSON *port = cJSON_GetObjectItemCaseSensitive(line, "port");
-	AW_FREE char *address = aw_event_text(line, "address");
-	AW_FREE char *host = aw_event_text(line, "host");
-	AW_FREE char *whole = NULL;
-	bool six = address && strchr(address, ':') && cJSON_IsNumber(port);
-	int n;
-
-	if (!address && !host)
-		return;
-	if (cJSON_IsNumber(port))
-		n = asprintf(&whole, six ? "[%s]:%.0f" : "%s:%.0f",
-			address ? address : host, port->valuedouble);
-	else
-		n = asprintf(&whole, "%s", address ? address : host);
-	if (n < 0) {
-		whole = NULL;
-		return;
-	}
-	tell(out, " ", whole);
-	if (address && host) {
-		fputs(" (", out);
-		tell(out, "", host);
-		fputs(")", out);
-	}
-}
-
-static void tell_argv(FILE *out, const cJSON *line, bool with_first)
-{
-	const cJSON *argv = cJSON_GetObjectItemCaseSensitive(line, "argv"), *arg;
-	bool first = true;
-
-	cJSON_ArrayForEach(arg, argv)
-	{
-		AW_FREE char *text =
-			cJSON_IsString(arg) ? strdup(arg->valuestring) : NULL;
-
-		if (text)
-			aw_text_decode(text, strlen(text));
-		if (ftell(out) > ABOUT_MOST) {
-			fputs(" …", out);
-			break;
-		}
-		if (with_first || !first)
-			tell(out, " ", text);
-		first = false;
-	}
-}
-
-static void tell_exit(FILE *out, const cJSON *line)
-{
-	const cJSON *status = cJSON_GetObjectItemCaseSensitive(line, "status");
-
-	if (cJSON_IsNumber(status))
-		fprintf(out, "status %.0f", status->valuedouble);
-	else if (cJSON_IsString(status)) {
-		fputs("killed by ", out);
-		tell(out, "", status->valuestring);
-	}
-}
-
-/* Of what was refused on the network: by which rule, since many may be meant. */
-static void tell_refusal(FILE *out, const cJSON *line)
-{
-	const cJSON *rule = cJSON_GetObjectItemCaseSensitive(line, "rule");
-	const char *verdict = aw_event_word(line, "verdict");
-	AW_FREE char *text = aw_event_text(rule, "text");
-
-	if (!verdict || !aw_verdict_refuses(verdict) || !text ||
-		!cJSON_HasObjectItem(line, "family"))
-		return;
-	tell(out, " by ", text);
-}
-
-/* What went over a connection that has ended. */
-static void tell_connection(FILE *out, const cJSON *line)
-{
-	const cJSON *sent = cJSON_GetObjectItemCaseSensitive(line, "bytes_out");
-	const cJSON *received = cJSON_GetObjectItemCaseSensitive(line, "bytes_in");
-	const cJSON *time = cJSON_GetObjectItemCaseSensitive(line, "duration_ns");
-
-	if (cJSON_IsNumber(sent) && cJSON_IsNumber(received) && cJSON_IsNumber(time))
-		fprintf(out, " %.0f bytes out, %.0f in, %.3f s", sent->valuedouble,
-			received->valuedouble, time->valuedouble / 1e9);
-}
-
-/* What a session came to. */
-static void tell_summary(FILE *out, const cJSON *line)
-{
-	static const char *const keys[] = {"calls", "denied", "execs"};
-	static const char *const names[] = {"call", "denied", "program"};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const cJSON *n = cJSON_GetObjectItemCaseSensitive(line, keys[i]);
-
-		if (cJSON_IsNumber(n))
-			fprintf(out, "%s%.0f %s%s", ftell(out) ? ", " : "",
-				n->valuedouble, names[i],
-				n->valuedouble == 1 || i == 1 ? "" : "s");
-	}
-}
-
-/* What the event is about, owned by the caller. */
-static char *target_of(const cJSON *line)
-{
-	const char *action = aw_event_word(line, "action");
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	if (action && strcmp(action, "system") == 0)
-		tell_member(out, "", line, "call");
-	tell_member(out, "", line, "path");
-	tell_member(out, " -> ", line, "path2");
-	tell_address(out, line);
-	tell_refusal(out, line);
-	tell_connection(out, line);
-	tell_argv(out, line, ftell(out) == 0);
-	tell_exit(out, line);
-	tell_summary(out, line);
-	tell_member(out, " ", line, "kind");
-	tell_member(out, ": ", line, "text");
-	fclose(out);
-	return text;
-}
-
 /* Cut on a terminal, and padded when something follows. */
 static void put_last(const struct aw_log_table *table, const char *text, bool more)
 {
@@ -344,11 +187,17 @@ static char *rule_of(const struct aw_log_table *table, const cJSON *line)
 	const cJSON *rule = cJSON_GetObjectItemCaseSensitive(line, "rule");
 	const cJSON *number = cJSON_GetObjectItemCaseSensitive(rule, "line");
 	AW_FREE char *file = aw_event_text(rule, "file");
+	AW_FREE char *text = aw_event_text(rule, "text");
 	AW_FREE char *reason = aw_event_text(line, "reason");
 	AW_FREE char *whole = NULL;
 
 	if (!table->rules || (!file && !reason))
 		return NULL;
+	/* the line of a key says little without the key, and that of a protection none
+	 */
+	if (reason && file &&
+		(strcmp(file, "protections") == 0 || aw_reason_is_key(file, text)))
+		return aw_shown(reason, strlen(reason));
 	if (file && asprintf(&whole, "%s:%.0f", file,
 			    cJSON_IsNumber(number) ? number->valuedouble : 0) < 0)
 		whole = NULL;
@@ -375,7 +224,7 @@ void aw_log_table_put(struct aw_log_table *table, const cJSON *line)
 {
 	const char *action = aw_event_word(line, "action");
 	const char *result = aw_event_word(line, "result");
-	AW_FREE char *target = target_of(line);
+	AW_FREE char *target = aw_log_about(line, !table->rules);
 	AW_FREE char *rule = rule_of(table, line);
 	AW_FREE char *what = NULL;
 	AW_FREE char *shown = result ? aw_shown(result, strlen(result)) : NULL;

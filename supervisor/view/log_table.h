@@ -11,7 +11,7 @@
 
 struct aw_log_table {
 	struct aw_screen screen;
-	bool rules;   /* one more column: the rule's file and line */
+	bool rules;   /* one more column: the rule's place, or the reason */
 	char day[12]; /* of the row before */
 };
 
@@ -20,5 +20,11 @@ void aw_log_table_init(struct aw_log_table *table, bool rules);
 
 /* Print one event; the head of the table comes with the first on a terminal. */
 void aw_log_table_put(struct aw_log_table *table, const cJSON *line);
+
+/*
+ * log_about.c: its column of paths and the like; key: with the key of git's
+ * configuration that was refused, too.  Owned by the caller; NULL: no memory.
+ */
+char *aw_log_about(const cJSON *line, bool key);
 
 #endif

@@ -144,6 +144,22 @@ for name in remotes branches; do
 		"$(enforced "$runner" -- sh -c "mkdir -p .git/$name && echo https://evil.example/x >.git/$name/evil")"
 	ok "which is not there" test ! -e .git/$name/evil
 done
+# the log says which key it was, in which line of what would have come
+stage
+where=$tmp/w/.git/config
+enforced "$runner" -- sh -c 'git config core.sshCommand evil; mkdir -p x/objects; git config -f x/config core.editor evil; mkdir x/refs; echo >>.git/config' >/dev/null
+# git puts it behind the last key of its section
+key="$where:$(sed -n '/^\[core\]/,/^\[/=' .git/config | tail -n 1): core.sshCommand would run a program"
+is "$key" 'the reason is the key with its file and line' "$(jq -r 'select(.call == "rename" and .verdict == "deny") | .reason' "$log")"
+is "$where.lock -> $key  EACCES" 'which a row of the log shows behind the file' \
+	"$("$AGENTWATCH" log --denied "$log" | grep -o "$where.lock -> .*")"
+is "$where.lock -> $where  EACCES  $key" 'and the column of rules instead, where there is one' \
+	"$("$AGENTWATCH" log --denied --rules "$log" | grep -o "$where.lock -> .*")"
+is "$tmp/w/x/refs, $tmp/w/x/config:2: core.editor would run a program  EACCES" 'with its file, where that is another' \
+	"$("$AGENTWATCH" log --denied "$log" | grep -o "$tmp/w/x/refs.*")"
+like "$where  EACCES  protections: git-config: $where: only a new file may be renamed onto it, whose keys are judged" \
+	'what is written in place is told so' "$("$AGENTWATCH" log --denied --rules "$log")"
+
 # the format of a rebase's list is such a key, since its lines are commands
 git commit -q --allow-empty -m one; git branch base; git commit -q --allow-empty -m two
 git config rebase.instructionFormat "%s%nexec touch $tmp/w/ran"

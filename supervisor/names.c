@@ -152,6 +152,11 @@ int aw_names_create(
 	pthread_mutex_init(&names->lock, NULL);
 	pthread_cond_init(&names->changed, NULL);
 	names->users = 1;
+	names->hosts = aw_hosts_new("/etc/hosts");
+	if (!names->hosts) {
+		release(names);
+		return aw_fail(err, ENOMEM, "remembering allowed names");
+	}
 	if (aw_names_reload(names, image, err) < 0) {
 		release(names);
 		return -1;
@@ -329,8 +334,7 @@ int aw_names_serve(struct aw_names *names, struct aw_error *err)
 	if (names->served)
 		return 0;
 	names->learned = aw_learned_new();
-	names->hosts = aw_hosts_new("/etc/hosts");
-	if (!names->learned || !names->hosts)
+	if (!names->learned)
 		return aw_fail(err, ENOMEM, "remembering the addresses of names");
 	names->served = true;
 	return 0;

@@ -71,7 +71,7 @@ void aw_names_learn(struct aw_names *names, const char *name,
 size_t aw_names_learned(struct aw_names *names, const struct aw_address *address,
 	char (*ret)[AW_DNS_NAME], bool *ret_guarded, size_t max);
 
-/* The host's own file of names; borrowed.  NULL where no name service runs. */
+/* The host's own file of names; borrowed. */
 struct aw_hosts *aw_names_hosts(const struct aw_names *names);
 
 /*

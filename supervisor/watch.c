@@ -211,10 +211,25 @@ bool aw_watch_is_beyond(struct aw_watch *watch, const struct aw_who *who, pid_t 
 	       (who->role.profiles & ~other.role.profiles);
 }
 
+/*
+ * Python asks for a folder for its caches beside each module, and goes on without one.
+ * No rule is about that: where the default refuses the folder it is no denial.  What is
+ * written into such a folder is one, since it would be run.
+ */
+static bool is_for_caches(const struct aw_event *event, const struct aw_decision *of)
+{
+	static const char name[] = "/__pycache__";
+	const size_t len = sizeof(name) - 1;
+
+	return of->verdict == AW_DENY && of->rule == AW_NO_RULE && !event->why &&
+	       event->action == AW_CREATE && event->path.len >= len &&
+	       memcmp(event->path.bytes + event->path.len - len, name, len) == 0;
+}
+
 void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
 	const struct aw_decision *decision, struct aw_rule *rule, bool by_shim)
 {
-	event->verdict = decision->verdict;
+	event->verdict = is_for_caches(event, decision) ? AW_ALLOW : decision->verdict;
 	event->ask_denied = decision->verdict == AW_ASK; /* until there is a yes */
 	if (aw_image_rule(atomic_load(&watch->image), decision->rule, rule))
 		event->rule = rule;

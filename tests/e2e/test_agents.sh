@@ -24,8 +24,8 @@ fi
 alone "$0"
 
 # codex refuses to work from a home below the temporary folder, so the folders have a place of their own.
-at_end 'rm -rf "$place"'
 place=$(mktemp -d "${AW_AGENT_PLACE:-${TMPDIR:-/tmp}}/aw-agent.XXXXXX")
+at_end "rm -rf '$place'"
 
 cat >"$tmp/deny.yaml" <<'END'
 version: 1
@@ -74,22 +74,34 @@ for agent in "${agents[@]}"; do
 	done
 done
 
-# A normal run breaks no rule: no alarm is false, in audit and enforce, in each sandbox.
+# A normal run breaks no rule: no alarm is false, in audit and enforce, in each engine and sandbox.  The
+# home is not below the temporary folder, where each session may write; the shell does a day's work.
 alarms() { jq -r 'select(.verdict == "deny" or .verdict == "hide") | "\(.exe) \(.call) \(.path // .host // .address // "") \(.reason)"' "$log" | sort | uniq -c; }
+day='echo agent-ran > agent-ran.txt; ls -la / ~ . /tmp >/dev/null; cat nothere ~/.npmrc; mkdir -p /usr/local src/x; mktemp'
+day+='; git add . && git -c user.name=a -c user.email=a@b.example commit -qm x; git status; git log; git branch other'
+day+='; ps aux; find . -name x; grep -r agent src; npm --version; python3 -c pass; tar cf x.tar src; df .; which foo; curl -s 127.0.0.1:1; true'
+place_of_tests=$place
+for base in "${AW_AGENT_PLACE:-$HOME}" /home/"$(id -un)" /var/lib; do
+	[ -z "${base##/tmp*}" ] && continue
+	place=$(mktemp -d "$base/aw-agent.XXXXXX" 2>/dev/null) && break
+done
+[ -n "$place" ] || place=$place_of_tests
+[ "$place" = "$place_of_tests" ] || at_end "rm -rf '$place'"
 for agent in "${agents[@]}"; do
 	[ -x "$dir/node_modules/.bin/$agent" ] || { skip "$agent without alarm" 'it could not be installed'; continue; }
-	for how in 'audit exec' 'enforce bwrap' 'enforce landlock'; do
-		read -r mode runner <<<"$how"
-		[ "$how" = 'enforce bwrap' ] || [ -z "${AW_QUICK:-}" ] || continue
+	for how in 'audit hybrid exec' 'audit kernel exec' 'audit preload exec' 'enforce hybrid bwrap' 'enforce hybrid landlock'; do
+		read -r mode engine runner <<<"$how"
+		[ "$runner" = bwrap ] || [ -z "${AW_QUICK:-}" ] || continue
 		"$AGENTWATCH" run -q --log none --on-missing-runner fail --mode enforce --runner "$runner" -- true 2>/dev/null || {
 			skip "$agent, $how: no alarm" "runner $runner does not work here"
 			continue
 		}
-		got=$(run calm "$AGENTWATCH" run --quiet --mode "$mode" --runner "$runner" --log "$log" --)
+		got=$(AGENT_CMD=$day run calm "$AGENTWATCH" run --quiet --mode "$mode" --engine "$engine" --runner "$runner" --log "$log" --)
 		like "^$agent PASS rc=0" "$agent, $how: it works without a policy" "$got"
 		is '' "$agent, $how: nothing is denied" "$(alarms)"
 	done
 done
+place=$place_of_tests
 
 # What a real agent's run has taught is enough for the next one, behind a wall too.
 agent=codex

@@ -14,9 +14,11 @@ done
 [ -n "$place" ] || skip_all 'no folder for a home but the temporary one'
 export HOME=$place/home
 export XDG_STATE_HOME=$place/state XDG_RUNTIME_DIR=$place/run XDG_CONFIG_HOME=$place/config
-mkdir -p "$HOME/.ssh" "$HOME/.config" "$place/work" "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
+mkdir -p "$HOME/.ssh" "$HOME/.config" "$HOME/lib" "$HOME/lib2/__pycache__" "$place/work" "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
 echo KEY >"$HOME/.ssh/id_ed25519"
 echo TOKEN >"$HOME/.netrc"
+echo "ok = 'yes'" >"$HOME/lib/fresh.py"
+: >"$HOME/lib2/cached.py"
 cd "$place/work" || exit 1
 git init -q . 2>/dev/null
 ln -s "$HOME/.ssh/id_ed25519" key
@@ -72,6 +74,10 @@ for runner in exec bwrap landlock; do
 		run enforce "${options[@]}" -- sh -c 'mkdir -p /usr/local "$HOME/.config"; mkdir "$HOME"; rm -f "$HOME/no" "$HOME/no/thing"'
 		is '' "$how: making what is there and removing what is not are none" "$(denials)"
 		is 0 "$how: and none is counted" "$(counted)"
+		run enforce "${options[@]}" -- env -u PYTHONDONTWRITEBYTECODE python3 -c 'import sys; sys.path = [sys.argv[1]] + sys.path; import fresh; print(fresh.ok)' "$HOME/lib"
+		is "yes:" "$how: that Python keeps no caches where a default refuses them is none" "$out:$(denials)"
+		run enforce "${options[@]}" -- env -u PYTHONDONTWRITEBYTECODE python3 -c 'import sys; sys.path = [sys.argv[1]] + sys.path; import cached' "$HOME/lib2"
+		like "^create $HOME/lib2/__pycache__/cached[^ ]*$" "$how: what is written into a folder of them is one" "$(denials)"
 	done
 done
 
@@ -81,6 +87,9 @@ for engine in $(engines); do
 	is '' "$how: what has no effect would not be refused" "$(denials)"
 	is 0 "$how: nor counted" "$(counted)"
 	is '' "$how: every call has a subject, a strength and a source" "$(bare_calls)"
+	run audit --engine "$engine" -- mkdir "$HOME/__pycache__"
+	is '' "$how: nor would a folder for Python's caches" "$(denials)"
+	rmdir "$HOME/__pycache__"
 	run audit --engine "$engine" -- sh -c 'cat key >copied; mkdir "$HOME/new"; rmdir "$HOME/new"; rm copied'
 	is "read $HOME/.ssh/id_ed25519 create $HOME/new delete $HOME/new" "$how: what has one would be" "$(denials | paste -sd' ')"
 done
@@ -112,6 +121,14 @@ run audit --engine hybrid -- python3 -c 'import socket; socket.getaddrinfo("host
 is 'connect host.example' 'and audit the one that it would' "$(denials | sort -u)"
 run audit --engine hybrid -- python3 -c 'import socket; socket.getaddrinfo("localhost", 443)'
 is '' 'but not localhost' "$(denials)"
+ours=$(awk '!/^#/ { for (i = 2; i <= NF; i++) if ($i !~ /localhost|ip6-|^#/) { print $i; exit } }' /etc/hosts)
+if [ -n "$ours" ]; then
+	run audit --engine hybrid -- python3 -c 'import socket, sys; socket.getaddrinfo(sys.argv[1], None)' "$ours"
+	is '' 'nor what /etc/hosts has: no name server is asked' "$(denials)"
+	printf 'version: 1\nnetwork: {default: allow, deny: ["%s"]}\n' "$ours" >"$tmp/host.yaml"
+	run audit --engine hybrid --policy "$tmp/host.yaml" -- python3 -c 'import socket, sys; socket.getaddrinfo(sys.argv[1], None)' "$ours"
+	is "connect $ours" 'but where a rule denies that name' "$(denials | sort -u)"
+else skip 'a name that /etc/hosts has' 'it has none but localhost'; fi
 
 # A log is a file of its own: no link, and nobody else's to read.
 echo kept >"$tmp/victim"

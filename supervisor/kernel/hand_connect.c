@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 #include "policy/private.h"
@@ -15,6 +16,7 @@
 #include "supervisor/kernel/name_route.h"
 #include "supervisor/kernel/outside.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/net/traffic.h"
 
 static int connect_to(
 	struct aw_notified *call, int fd, const struct aw_hand_address *address)
@@ -102,6 +104,21 @@ static bool connect_promptly(struct aw_notified *call, int fd,
 	return true;
 }
 
+/* The proxy will ask who this is. */
+static void note_client(
+	const struct aw_notified *call, int fd, const struct aw_hand_address *address)
+{
+	struct aw_traffic *traffic = call->watch->traffic;
+	struct stat st;
+
+	if (traffic && address->any.family == AF_INET && address->any.in.sin_port &&
+		ntohs(address->any.in.sin_port) ==
+			atomic_load(&traffic->clients.port) &&
+		fstat(fd, &st) == 0)
+		aw_client_note(&traffic->clients, st.st_ino, call->target.who.pid,
+			(int)call->args[0]);
+}
+
 /*
  * A server far away, or one with a full queue, may let us wait: by then the target has
  * the socket that it waits for, as it has to when a signal ends the waiting.
@@ -123,6 +140,7 @@ static void connect_patiently(
 	}
 	aw_relay_note(call, *fd, address);
 	aw_name_route_note(call, *fd, address);
+	note_client(call, *fd, address);
 	if (address->route == AW_ROUTE_EITHER) {
 		struct aw_swap *swap = malloc(sizeof(*swap));
 
@@ -152,6 +170,7 @@ static void connect_at_once(
 	if (!err) {
 		aw_name_route_note(call, swap.fd >= 0 ? swap.fd : fd, address);
 		aw_relay_note(call, swap.fd >= 0 ? swap.fd : fd, address);
+		note_client(call, swap.fd >= 0 ? swap.fd : fd, address);
 	}
 	if (!err)
 		err = connect_to(call, swap.fd >= 0 ? swap.fd : fd, address);

@@ -17,11 +17,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "supervisor/net/share.h"
+
 enum { STACK = 256 * 1024 };
 
 struct job {
 	struct aw_finder *all;
 	struct aw_found found;
+	size_t place; /* among the askers */
 	struct job *next;
 	char name[]; /* terminated */
 };
@@ -31,7 +34,8 @@ struct aw_finder {
 	unsigned users; /* the owner, and each thread */
 	bool closed;	/* the owner is gone */
 	int wake;
-	struct job *ended, **end; /* oldest first; owned */
+	pid_t askers[AW_FINDER_MOST]; /* of those under way; 0: a free place */
+	struct job *ended, **end;     /* oldest first; owned */
 };
 
 /* With the lock held, which is released. */
@@ -96,6 +100,7 @@ static void *run(void *arg)
 
 	look_up(job->name, &job->found);
 	pthread_mutex_lock(&all->lock);
+	all->askers[job->place] = 0;
 	if (all->closed) {
 		free(job);
 	} else {
@@ -145,7 +150,22 @@ static bool start(struct job *job)
 	return started;
 }
 
-bool aw_finder_begin(struct aw_finder *all, const char *name, uint64_t id)
+/* With the lock held: a place for one more of this asker's; false: there is none. */
+static bool take_place(struct aw_finder *all, pid_t asker, size_t *ret)
+{
+	size_t mine = 0, left = 0;
+
+	for (size_t i = 0; i < AW_FINDER_MOST; i++) {
+		mine += all->askers[i] == asker;
+		if (all->askers[i])
+			continue;
+		left++;
+		*ret = i;
+	}
+	return aw_share_has_room(mine, left);
+}
+
+bool aw_finder_begin(struct aw_finder *all, const char *name, pid_t asker, uint64_t id)
 {
 	size_t size = strlen(name) + 1;
 	struct job *job = calloc(1, sizeof(*job) + size);
@@ -157,8 +177,9 @@ bool aw_finder_begin(struct aw_finder *all, const char *name, uint64_t id)
 	job->all = all;
 	job->found.id = id;
 	pthread_mutex_lock(&all->lock);
-	if (all->users <= AW_FINDER_MOST && start(job)) {
+	if (take_place(all, asker, &job->place) && start(job)) {
 		all->users++; /* the thread needs the lock before it leaves */
+		all->askers[job->place] = asker;
 		started = true;
 	}
 	pthread_mutex_unlock(&all->lock);

@@ -2,7 +2,7 @@
 /*
  * finder.h - looking names up for a proxy, so that a slow one holds up nobody.
  *
- * Each look-up is done by the system's resolver in a thread of its own, a few dozen at
+ * Each look-up is done by the system's resolver in a thread of its own, many at
  * a time; what has been found waits until it is fetched.  One thread uses all of this.
  */
 #ifndef AW_SUPERVISOR_NET_FINDER_H
@@ -11,10 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "policy/error.h"
 
-enum { AW_FOUND_MOST = 16, AW_FINDER_MOST = 64 };
+enum { AW_FOUND_MOST = 16, AW_FINDER_MOST = 192 };
 
 struct aw_finder;
 
@@ -31,8 +32,8 @@ int aw_finder_create(struct aw_finder **ret, struct aw_error *err);
 /* Readable when there is something to fetch. */
 int aw_finder_fd(const struct aw_finder *all);
 
-/* False: too many are under way. */
-bool aw_finder_begin(struct aw_finder *all, const char *name, uint64_t id);
+/* False: too many are under way, for this asker or at all (share.h). */
+bool aw_finder_begin(struct aw_finder *all, const char *name, pid_t asker, uint64_t id);
 
 /* The next one that has ended; false: no more. */
 bool aw_finder_next(struct aw_finder *all, struct aw_found *ret);

@@ -140,7 +140,8 @@ static void on_event(struct aw_proxy_server *server, const struct epoll_event *e
 		accept_some(server);
 		return;
 	}
-	if (event->data.ptr == &server->wake || event->data.ptr == server->finder)
+	if (event->data.ptr == &server->wake || event->data.ptr == server->finder ||
+		event->data.ptr == server->looks)
 		return;
 	if (end->conn->state == AW_CONN_OVER)
 		return;
@@ -148,6 +149,16 @@ static void on_event(struct aw_proxy_server *server, const struct epoll_event *e
 		on_client(end->conn, event->events);
 	else
 		aw_conn_outside(end->conn);
+}
+
+static void fetch_clients(struct aw_proxy_server *server)
+{
+	struct aw_looked looked;
+
+	while (aw_looks_next(server->looks, &looked))
+		for (struct aw_conn *c = server->all; c; c = c->next)
+			if (c->id == looked.id && c->state == AW_CONN_WHO)
+				aw_conn_looked_at(c, &looked);
 }
 
 static void fetch_addresses(struct aw_proxy_server *server)
@@ -173,6 +184,11 @@ static void too_late(struct aw_conn *conn)
 		else
 			aw_conn_close(conn);
 		break;
+	case AW_CONN_WHO:
+		aw_conn_refuse(conn, 504, AW_SOCKS_FAILED,
+			"finding out which processes hold this connection takes too "
+			"long");
+		break;
 	case AW_CONN_LOOKUP:
 		aw_conn_refuse(conn, 504, AW_SOCKS_NO_HOST,
 			"looking %s up takes too long",
@@ -190,6 +206,14 @@ static void too_late(struct aw_conn *conn)
 	}
 }
 
+/* Nobody need find out anything for it any more. */
+static void forget(struct aw_conn *conn)
+{
+	aw_conn_leave(conn);
+	if (conn->looked_at)
+		aw_looks_cancel(conn->server->looks, conn->id);
+}
+
 static void sweep(struct aw_proxy_server *server)
 {
 	struct aw_conn **at = &server->all, *conn;
@@ -202,7 +226,7 @@ static void sweep(struct aw_proxy_server *server)
 			at = &conn->next;
 			continue;
 		}
-		aw_conn_leave(conn);
+		forget(conn);
 		*at = conn->next;
 		free(conn);
 		server->count--;
@@ -223,6 +247,7 @@ static void *serve(void *arg)
 
 		for (int i = 0; i < n; i++)
 			on_event(server, &events[i]);
+		fetch_clients(server);
 		fetch_addresses(server);
 		sweep(server);
 		aw_readers_leave(&server->watch->readers, door);
@@ -285,7 +310,8 @@ static int prepare(struct aw_proxy_server *server, const struct aw_proxy_wish *w
 	struct aw_error *err)
 {
 	server->listener = open_listener(wish, err);
-	if (server->listener < 0 || aw_finder_create(&server->finder, err) < 0)
+	if (server->listener < 0 || aw_finder_create(&server->finder, err) < 0 ||
+		aw_looks_create(server->watch, &server->looks, err) < 0)
 		return -1;
 	server->hosts = aw_hosts_new("/etc/hosts");
 	if (!server->hosts)
@@ -295,6 +321,7 @@ static int prepare(struct aw_proxy_server *server, const struct aw_proxy_wish *w
 	if (server->epoll < 0 || server->wake < 0 ||
 		!expect(server, server->listener, &server->listener) ||
 		!expect(server, server->wake, &server->wake) ||
+		!expect(server, aw_looks_fd(server->looks), server->looks) ||
 		!expect(server, aw_finder_fd(server->finder), server->finder))
 		return aw_fail(err, errno, "network.proxy: %s", strerror(errno));
 	return 0;
@@ -307,9 +334,10 @@ static void release(struct aw_proxy_server *server)
 	for (struct aw_conn *conn = server->all; conn; conn = next) {
 		next = conn->next;
 		aw_conn_close(conn);
-		aw_conn_leave(conn);
+		forget(conn);
 		free(conn);
 	}
+	aw_looks_free(server->looks);
 	aw_finder_free(server->finder);
 	aw_hosts_free(server->hosts);
 	aw_cleanup_close(&server->listener);
@@ -337,6 +365,8 @@ int aw_proxy_start(const struct aw_proxy_wish *wish, struct aw_proxy_server **re
 		release(server);
 		return -1;
 	}
+	if (wish->watch->traffic)
+		atomic_store(&wish->watch->traffic->clients.port, wish->port);
 	*ret = server;
 	return 0;
 }

@@ -12,11 +12,13 @@
 #include "policy/proxy.h"
 #include "supervisor/net/finder.h"
 #include "supervisor/net/hosts.h"
+#include "supervisor/net/looks.h"
 #include "supervisor/net/proxy.h"
 #include "supervisor/net/traffic.h"
 
 enum aw_conn_state {
 	AW_CONN_HEAD,	 /* reads what the client wants */
+	AW_CONN_WHO,	 /* is being looked at */
 	AW_CONN_LOOKUP,	 /* waits for addresses */
 	AW_CONN_ASK,	 /* waits for a human */
 	AW_CONN_CONNECT, /* waits for outside */
@@ -27,6 +29,7 @@ enum aw_conn_state {
 
 enum {
 	AW_CONN_HEAD_MS = 10000, /* for all of the client's words */
+	AW_CONN_WHO_MS = 20000,
 	AW_CONN_LOOKUP_MS = 20000,
 	AW_CONN_TRY_MS = 10000, /* for one address of several */
 	AW_CONN_CONNECT_MS = 60000,
@@ -43,6 +46,13 @@ struct aw_conn_end {
 	int fd; /* owned; -1 */
 };
 
+/* Why a request cannot be read. */
+struct aw_conn_mistake {
+	int status;
+	enum aw_socks_reply reply;
+	const char *reason; /* lives for ever; NULL: it can */
+};
+
 struct aw_conn {
 	struct aw_proxy_server *server;
 	struct aw_conn *next;
@@ -57,6 +67,8 @@ struct aw_conn {
 	bool socks, greeted;
 	struct aw_http_request http;
 	struct aw_proxy_to to;
+	struct aw_conn_mistake mistake;
+	bool looked_at; /* in AW_CONN_WHO, or closed since then */
 	struct aw_who who;
 
 	/* where it leads */
@@ -86,6 +98,7 @@ struct aw_proxy_server {
 	int listener, epoll, wake;
 	_Atomic bool ending;
 	pthread_t thread;
+	struct aw_looks *looks;
 	struct aw_finder *finder;
 	struct aw_hosts *hosts;
 	struct aw_conn *all; /* owned */
@@ -107,9 +120,6 @@ void aw_conn_drain(struct aw_conn *conn);
 /* status is for HTTP, reply for SOCKS; reason is one sentence. */
 void aw_conn_refuse(struct aw_conn *conn, int status, enum aw_socks_reply reply,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* The same for a request that cannot be read, which is in the log then. */
-void aw_conn_bad(struct aw_conn *conn, int status, enum aw_socks_reply reply,
-	const char *reason);
 /* The answer to a request that has come about, into to; its length. */
 size_t aw_conn_agree(const struct aw_conn *conn, char *to, size_t size);
 
@@ -127,9 +137,17 @@ void aw_conn_judge_name(const struct aw_conn *conn, struct aw_conn_verdict *ret)
 /* The mildest of all addresses comes out; only those that have it are kept. */
 void aw_conn_judge_all(struct aw_conn *conn, struct aw_conn_verdict *ret);
 
-/* proxy_judge.c */
-/* A whole request: who, whether, by what way. */
+/* proxy_who.c */
+/* A whole request: who has sent it? */
 void aw_conn_begin(struct aw_conn *conn);
+void aw_conn_looked_at(struct aw_conn *conn, const struct aw_looked *looked);
+/* The same for one that cannot be read: it is refused, and in the log then. */
+void aw_conn_bad(struct aw_conn *conn, int status, enum aw_socks_reply reply,
+	const char *reason);
+
+/* proxy_judge.c */
+/* It is known who asks: whether, and by what way. */
+void aw_conn_set_out(struct aw_conn *conn);
 void aw_conn_looked_up(struct aw_conn *conn, const struct aw_found *found);
 /* One of its addresses, without the name. */
 struct aw_address aw_conn_address(

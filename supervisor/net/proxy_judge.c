@@ -14,7 +14,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "supervisor/net/client.h"
 #include "supervisor/net/proxy_conn.h"
 
 /* Numbers of ours among those of calls that wait for a human. */
@@ -218,7 +217,8 @@ static void look_up(struct aw_conn *conn)
 	}
 	conn->state = AW_CONN_LOOKUP;
 	conn->deadline = aw_conn_now() + AW_CONN_LOOKUP_MS;
-	if (!aw_finder_begin(conn->server->finder, conn->to.host, conn->id))
+	if (!aw_finder_begin(
+		    conn->server->finder, conn->to.host, conn->who.pid, conn->id))
 		aw_conn_refuse(conn, 503, AW_SOCKS_FAILED,
 			"too many names are being looked up");
 }
@@ -286,23 +286,10 @@ static void take_literal(struct aw_conn *conn)
 	memcpy(to + 12, conn->to.bytes, 4);
 }
 
-void aw_conn_begin(struct aw_conn *conn)
+void aw_conn_set_out(struct aw_conn *conn)
 {
-	struct aw_proxy_server *server = conn->server;
-
-	aw_conn_watch(conn, &conn->client, 0);
-	if (!aw_client_find(server->watch, conn->client.fd, &conn->who)) {
-		aw_watch_warn(server->watch, NULL, "proxy",
-			"the proxy was asked for %s:%u by a process that is not of the "
-			"session, or cannot be looked at; it was refused",
-			conn->to.host, (unsigned)conn->to.port);
-		aw_conn_refuse(conn, 403, AW_SOCKS_NOT_ALLOWED,
-			"this proxy is for the processes of an agentwatch session, and "
-			"the one that asks is none that it can see");
-		return;
-	}
-	conn->upstream = aw_upstream_for(
-		server->upstreams, &conn->to, !conn->socks && !conn->http.connect);
+	conn->upstream = aw_upstream_for(conn->server->upstreams, &conn->to,
+		!conn->socks && !conn->http.connect);
 	if (conn->to.family) {
 		take_literal(conn);
 		with_addresses(conn);
@@ -311,15 +298,4 @@ void aw_conn_begin(struct aw_conn *conn)
 	} else {
 		look_up(conn);
 	}
-}
-
-void aw_conn_bad(
-	struct aw_conn *conn, int status, enum aw_socks_reply reply, const char *reason)
-{
-	struct aw_watch *watch = conn->server->watch;
-	bool known = aw_client_find(watch, conn->client.fd, &conn->who);
-
-	aw_watch_warn(watch, known ? &conn->who : NULL, "proxy",
-		"a request to the proxy was refused: %s", reason);
-	aw_conn_refuse(conn, status, reply, "%s", reason);
 }

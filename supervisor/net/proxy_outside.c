@@ -282,7 +282,7 @@ static void find_upstream(struct aw_conn *conn)
 	conn->address_count = 0;
 	conn->state = AW_CONN_LOOKUP;
 	conn->deadline = aw_conn_now() + AW_CONN_LOOKUP_MS;
-	if (!aw_finder_begin(conn->server->finder, at->host, conn->id))
+	if (!aw_finder_begin(conn->server->finder, at->host, conn->who.pid, conn->id))
 		aw_conn_refuse(conn, 503, AW_SOCKS_FAILED,
 			"too many names are being looked up");
 }

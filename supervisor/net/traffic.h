@@ -9,6 +9,7 @@
 #define AW_SUPERVISOR_NET_TRAFFIC_H
 
 #include "policy/load.h"
+#include "supervisor/net/client_note.h"
 #include "supervisor/net/connection.h"
 #include "supervisor/net/meter.h"
 #include "supervisor/net/relay.h"
@@ -36,8 +37,9 @@ struct aw_traffic {
 	struct aw_traffic_rules *_Atomic rules;
 	struct aw_relay *_Atomic relay; /* once there was something for it */
 	struct aw_standins *standins;
-	_Atomic unsigned waiting; /* threads that will need it */
-	struct aw_ends *ends;	  /* NULL: the kernel does not tell */
+	_Atomic unsigned waiting;	/* threads that will need it */
+	struct aw_ends *ends;		/* NULL: the kernel does not tell */
+	struct aw_client_notes clients; /* of the proxy */
 };
 
 /* After the wall's network was entered, if there is one. */

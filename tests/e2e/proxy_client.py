@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """proxy_client.py WHAT...: requests to the proxy that HTTP_PROXY names; one line each says how it went."""
-import os, socket, struct, sys, time, urllib.error, urllib.request
+import os, resource, socket, struct, subprocess, sys, time, urllib.error, urllib.request
 
 host, port = os.environ["HTTP_PROXY"].removeprefix("http://").split(":")
 
@@ -90,6 +90,76 @@ def many(count):
     begin = time.monotonic()
     answer = url("api.test:8080/m")
     return answer if time.monotonic() - begin < 2 else "late: " + answer
+
+
+def in_child(work):
+    """Its process, and what it says in the end."""
+    out, into = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.write(into, work().encode())
+        time.sleep(600)
+    os.close(into)
+    answer = os.read(out, 4096).decode()
+    os.close(out)
+    return pid, answer
+
+
+def end(pid):
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+
+
+def hoard():
+    """All the descriptors that one may have."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    url("api.test:8080/h")
+    try:
+        for _ in range(40000):
+            os.dup(0)
+    except OSError:
+        pass
+    return "many"
+
+
+def several(count, place):
+    begin = time.monotonic()
+    answers = {url(place) for _ in range(int(count))}
+    return "%d %f" % (len(answers), time.monotonic() - begin)
+
+
+def crowded(what):
+    """Requests of one process take as long beside another one that has many descriptors."""
+    count, place = what.split("=")
+    one, before = in_child(lambda: several(count, place))
+    end(one)
+    hoarders = [in_child(hoard)[0] for _ in range(2)]
+    one, after = in_child(lambda: several(count, place))
+    for pid in [one] + hoarders:
+        end(pid)
+    times = float(after.split()[1]) / float(before.split()[1])
+    return "in time" if before[:2] == after[:2] == "1 " and times < 8 else "late: %s, %s" % (before, after)
+
+
+def held(what):
+    """The answer to a request on a connection that PROGRAM holds too, behind many descriptors; then without it."""
+    program, place = what.split("=")
+    name = place.split("/")[0].encode()
+    answers = []
+    many = [os.dup(0) for _ in range(900)]
+    for goes_first in (False, True):
+        s = dial()
+        other = subprocess.Popen([program, "600"], pass_fds=[s.fileno()] + many)
+        while os.readlink("/proc/%d/exe" % other.pid) == os.readlink("/proc/self/exe"):
+            time.sleep(0.01)
+        if goes_first:
+            end(other.pid)
+        s.sendall(b"GET http://%s/ HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % (name, name))
+        answers.append(everything(s).split(b" ")[1].decode())
+        if not goes_first:
+            end(other.pid)
+    return " ".join(answers)
 
 
 def keep(_):

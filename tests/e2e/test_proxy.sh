@@ -102,6 +102,19 @@ if have curl; then
 		head -c 100000 /dev/zero | curl -sT - http://api.test:8080/' | sed 's/.*, //' | paste -sd'|')"
 fi
 
+printf 'version: 1\nmode: enforce\nfilesystem: {default: allow}\nnetwork: {default: allow, proxy: environment}\nprofiles:\n  shy: {when: {exec: ["**/sleep", "**/coreutils"]}, network: {default: deny, allow: ["127.0.0.1:*"]}}\n' >"$tmp/policy.yaml"
+is '403 200' 'rules of a profile count for whoever holds the connection too, behind many others' "$(ask held=sleep=api.test:8080)"
+
+# Who has many descriptors has them to read.
+for engine in hybrid preload; do
+	policy '"api.test:8080"'
+	is 'in time' "$engine: a process with all the descriptors that it may have holds up nobody else" "$(ask crowded=100=api.test:8080/)"
+done
+engine=hybrid
+policy '"api.test:8080"'
+printf 'profiles:\n  curl: {when: {exec: ["**/curl"]}, network: {default: deny, allow: ["two.test:8080"]}}\n' >>"$tmp/policy.yaml"
+is 'in time' 'nor where there are profiles, and it is in none of its own' "$(ask crowded=100=api.test:8080/)"
+
 # Limits, a look at names, and a human's word hold here, too.
 for engine in hybrid preload; do
 	policy '"api.test:8080"' 'verify_tls: true'

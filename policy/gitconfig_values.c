@@ -89,6 +89,15 @@ static bool leads_outside(const char *value)
 	return strchr("/~%:", *value) ? *value : strstr(value, "..") != NULL;
 }
 
+/*
+ * A remote that is called like an address takes that one's place where somebody gives
+ * the address to git; "." is the repository itself.
+ */
+static bool is_named_like_address(const char *sub, size_t len)
+{
+	return len && (memchr(sub, ':', len) || strchr("/~", *sub) || *sub == '.');
+}
+
 static bool has_other_options(const char *value)
 {
 	const char blanks[] = " \t\n\r";
@@ -110,6 +119,8 @@ bool aw_gitconfig_counts(
 		return !is_boolean(value);
 	if (when == AW_GITCONFIG_OFF)
 		return !is_yes(value);
+	if (when == AW_GITCONFIG_NAMED)
+		return is_named_like_address(sub, sub_len);
 	if (when == AW_GITCONFIG_ALWAYS || !value)
 		return when == AW_GITCONFIG_ALWAYS;
 	switch (when) {
@@ -122,7 +133,7 @@ bool aw_gitconfig_counts(
 	case AW_GITCONFIG_INSIDE:
 		return strchr(value, '/') != NULL;
 	case AW_GITCONFIG_HELPER:
-		return aw_gitconfig_needs_helper(value);
+		return *value == '-' || aw_gitconfig_needs_helper(value);
 	case AW_GITCONFIG_ADDRESS:
 		return is_address(value);
 	case AW_GITCONFIG_OUTSIDE:

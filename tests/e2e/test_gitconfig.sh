@@ -124,6 +124,7 @@ remote.origin.proxy|http://evil.example|$sends
 remote.origin.url|evil::x|$runs
 remote.origin.url|evil://h/x|$runs
 remote.origin.pushurl|ext::sh -c evil|$runs
+remote.https://h.example/x.url|https://evil.example/x|$sends
 remote.pushDefault|https://evil.example/x|$sends
 branch.main.remote|https://evil.example/x|$sends
 branch.main.pushRemote|ext::sh -c evil|$sends
@@ -144,6 +145,25 @@ for name in remotes branches; do
 		"$(enforced "$runner" -- sh -c "mkdir -p .git/$name && echo https://evil.example/x >.git/$name/evil")"
 	ok "which is not there" test ! -e .git/$name/evil
 done
+# git takes no program from .gitmodules, nor an address that is one, so anybody may write it
+for field in "update = !touch $tmp/w/ran" "url = ext::touch $tmp/w/ran"; do
+	stage
+	git init -q lib && git -C lib commit -q --allow-empty -m one
+	enforced "$runner" -- sh -c "git submodule add -q -f 'file://$tmp/w/lib' sub; printf '\t%s\n' '$field' >>.gitmodules" >/dev/null
+	like "$field" "$runner: .gitmodules may say $field" "$(cat .gitmodules)"
+	git config --remove-section submodule.sub
+	rm -rf .git/modules sub
+	git submodule update -q --init >/dev/null 2>&1
+	ok 'which git does not run' test ! -e ran
+done
+# another folder with HEAD and commondir is a repository, too: what it reads is judged
+stage
+like 'ermission denied' "$runner: nor does a folder with commondir bring a configuration" "$(enforced "$runner" -- sh -c '
+	mkdir one two two/objects; echo ref: refs/heads/main >one/HEAD; echo ../two >one/commondir
+	printf "[core]\n\tfsmonitor = evil\n" >two/config; mkdir two/refs; git --git-dir=one config -l')"
+ok 'which is then no repository' test ! -e two/refs
+like 'ermission denied' "$runner: nor one of its own" "$(enforced "$runner" -- sh -c 'rm two/config; mkdir two/refs; echo x >one/config.worktree')"
+
 # the log says which key it was, in which line of what would have come
 stage
 where=$tmp/w/.git/config

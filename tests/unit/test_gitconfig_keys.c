@@ -40,6 +40,7 @@ static const struct {
 	[AW_GITCONFIG_ADDRESS] = {{"https://h/x", "ext::x", "h:x", "/x", "a ../b",
 					  "~/x"},
 		{"origin", ".", "a/b", "x-1", ""}},
+	[AW_GITCONFIG_NAMED] = {{NULL}, {"https://h/x", "/x"}},
 	[AW_GITCONFIG_OUTSIDE] = {{"/x", "~/x", "../x", "a/../../x", "%(prefix)/x",
 					  ":(optional)/x"},
 		{".x", "a/b", ""}},
@@ -117,6 +118,24 @@ static void what_is_said(void)
 		aw_gitconfig_say(&f, said, sizeof(said));
 		ok(!may && strcmp(said, cases[i].said) == 0, "says: %s", said);
 	}
+}
+
+/* A remote's name that is an address takes the place of that one. */
+static void what_a_name_replaces(void)
+{
+	static const char *const bad[] = {"remote.https://h/x.url",
+		"remote.git@h:x.url", "remote./srv/x.url", "remote.../x.pushurl",
+		"remote.~/x.url", "remote...url"};
+	static const char *const good[] = {"remote.origin.url", "remote.a/b.pushurl",
+		"remote.a.b.url", "remote.https://h/x.promisor",
+		"remote.https://h/x.partialclonefilter"};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(is(bad[i], "https://h/y", AW_GITCONFIG_SENDS), "%s is refused",
+			bad[i]);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ok(is(good[i], "https://h/y", AW_GITCONFIG_NOTHING), "%s may be set",
+			good[i]);
 }
 
 /* What git, clones and remotes need. */
@@ -256,6 +275,7 @@ int main(void)
 {
 	each_row();
 	what_is_said();
+	what_a_name_replaces();
 	what_people_do();
 	what_git_names();
 	return done();

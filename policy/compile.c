@@ -163,6 +163,7 @@ static void add_entries(struct aw_build *build, struct aw_draft *draft)
 		to.stratum = (uint8_t)from->stratum;
 		to.list = (uint8_t)from->list;
 		to.negated = from->negated;
+		to.shown = from->shown;
 		if (from->pattern) {
 			to.pattern = add_text(build, from->pattern, NULL);
 			to.pattern_len = (uint32_t)strlen(from->pattern);

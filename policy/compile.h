@@ -32,6 +32,7 @@ struct aw_draft_entry {
 	enum aw_stratum stratum;
 	enum aw_list list;
 	bool negated, dropped;
+	bool shown;		  /* follows from another one, for an exposed path */
 	char *text;		  /* owned; as written */
 	const char *file, *layer; /* outlive the draft */
 	unsigned line, column;

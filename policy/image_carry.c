@@ -2,85 +2,8 @@
 /* image_carry.c - rules about what lies below a folder that is to be moved. */
 #include <string.h>
 
-#include "policy/glob.h"
 #include "policy/image_layout.h"
-
-/* One component of text from *at on, which moves behind it; 0: none is left. */
-static size_t next(const char *text, size_t len, size_t *at, const char **ret)
-{
-	size_t start;
-
-	while (*at < len && text[*at] == '/')
-		++*at;
-	start = *at;
-	while (*at < len && text[*at] != '/')
-		++*at;
-	*ret = text + start;
-	return *at - start;
-}
-
-enum { PLACES = 64 };
-
-/* The components of a pattern. */
-struct parts {
-	const char *at[PLACES];
-	size_t len[PLACES];
-	unsigned count;
-};
-
-/* False: too many. */
-static bool take_apart(const char *pattern, size_t len, struct parts *ret)
-{
-	const char *text;
-	size_t at = 0, n;
-
-	ret->count = 0;
-	while ((n = next(pattern, len, &at, &text))) {
-		if (ret->count == PLACES - 1)
-			return false;
-		ret->at[ret->count] = text;
-		ret->len[ret->count++] = n;
-	}
-	return true;
-}
-
-static bool is_deep(const struct parts *p, unsigned i)
-{
-	return p->len[i] == 2 && memcmp(p->at[i], "**", 2) == 0;
-}
-
-/* "**" is also nothing at all. */
-static uint64_t close_over(const struct parts *p, uint64_t places)
-{
-	for (unsigned i = 0; i < p->count; i++)
-		if (places >> i & 1 && is_deep(p, i))
-			places |= UINT64_C(1) << (i + 1);
-	return places;
-}
-
-/*
- * Where in the pattern one may stand behind the path, a bit for each component that
- * would be next; the last bit: the whole path matches, and so does all below it.
- */
-static uint64_t places_behind(const struct parts *p, const char *path, size_t len)
-{
-	uint64_t now = close_over(p, 1), then;
-	size_t at = 0, n;
-	const char *have;
-
-	for (; (n = next(path, len, &at, &have)); now = close_over(p, then)) {
-		then = now & UINT64_C(1) << p->count;
-		for (unsigned i = 0; i < p->count; i++) {
-			if (!(now >> i & 1))
-				continue;
-			if (is_deep(p, i))
-				then |= UINT64_C(1) << i;
-			else if (aw_glob_match(p->at[i], p->len[i], have, n))
-				then |= UINT64_C(1) << (i + 1);
-		}
-	}
-	return now;
-}
+#include "policy/pattern.h"
 
 /* Everything that one question is about. */
 struct move {
@@ -103,14 +26,14 @@ struct stand {
 static bool look(
 	const struct move *move, const struct aw_image_entry *e, struct stand *ret)
 {
-	struct parts parts;
+	struct aw_pattern parts;
 
-	if (!take_apart(
+	if (!aw_pattern_take_apart(
 		    aw_image_bytes(move->image, e->pattern), e->pattern_len, &parts))
 		return false;
 	ret->whole = UINT64_C(1) << parts.count;
-	ret->from = places_behind(&parts, move->from, move->from_len);
-	ret->to = places_behind(&parts, move->to, move->to_len);
+	ret->from = aw_pattern_behind(&parts, move->from, move->from_len);
+	ret->to = aw_pattern_behind(&parts, move->to, move->to_len);
 	if (!move->folder) {
 		ret->from &= ret->whole;
 		ret->to &= ret->whole;

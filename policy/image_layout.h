@@ -105,7 +105,8 @@ struct aw_image_entry {
 	uint32_t text, file, layer; /* terminated, in bytes */
 	uint32_t line;
 	uint32_t pattern, pattern_len; /* path pattern; empty when there is none */
-	uint8_t stratum, list, negated, unused;
+	uint8_t stratum, list, negated;
+	uint8_t shown; /* follows from another one, for an exposed path */
 };
 
 enum {

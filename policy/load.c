@@ -177,6 +177,7 @@ static int compile(struct aw_loader *l)
 		l->draft.profiles[i] = l->policy.profiles[i].name;
 	l->draft.profile_count = l->policy.profile_count;
 	aw_draft_order(&l->draft);
+	aw_shown_add(l);
 	if (aw_draft_compile(&l->draft, &l->policy.image, &l->policy.image_size, &err) <
 		0)
 		aw_report_at(l, 1, 1, false, "%s", err.text);

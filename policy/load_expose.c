@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_expose.c - filesystem.expose: what of the host a wall shows, and where. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,33 @@ static char *read_path(struct aw_loader *l, const struct aw_node *value)
 	return text;
 }
 
+/*
+ * Rules are about real names, and so is what is shown: with the symbolic links on the
+ * way followed as far as the path is there.  Takes path.
+ */
+static char *resolve(struct aw_loader *l, char *path)
+{
+	size_t len = strlen(path);
+	char *real = NULL, *whole = NULL, *at = aw_copy(l, path);
+
+	while (at && !(real = realpath(len ? at : "/", NULL)) && len) {
+		while (at[--len] != '/')
+			;
+		at[len] = '\0';
+	}
+	free(at);
+	if (real && asprintf(&whole, "%s%s", real[1] ? real : "", path + len) < 0)
+		whole = NULL;
+	free(real);
+	if (!whole)
+		return path;
+	free(path);
+	if (whole[0])
+		return whole;
+	free(whole);
+	return aw_copy(l, "/");
+}
+
 static void read_side(struct aw_loader *l, const struct aw_node *value, int target)
 {
 	struct aw_exposing *draft = l->exposing;
@@ -64,6 +92,8 @@ static void read_side(struct aw_loader *l, const struct aw_node *value, int targ
 	free(*text);
 	*to = read_path(l, value);
 	*text = *to ? aw_copy(l, value->text) : NULL;
+	if (*to)
+		*to = resolve(l, *to);
 }
 
 static const char *const modes[] = {"ro", "rw", NULL};
@@ -132,6 +162,38 @@ void aw_exposed_free(struct aw_exposed *exposed)
 	free(exposed->target_text);
 }
 
+static bool is_at(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && (!path[len] || path[len] == '/');
+}
+
+/* Rules about the kernel's files know them by their name alone. */
+static bool can_show(
+	struct aw_loader *l, const struct aw_node *at, const struct aw_exposing *draft)
+{
+	const char *source = draft->source, *target = draft->target;
+
+	if (strcmp(source, target) == 0)
+		return true;
+	if (strcmp(target, "/") == 0) {
+		aw_report(l, at,
+			"'%.100s' cannot be shown at '/'; name a folder below it",
+			draft->source_text);
+		return false;
+	}
+	if (strcmp(source, "/") != 0 && !is_at(source, "/proc") &&
+		!is_at(source, "/sys"))
+		return true;
+	aw_report(l, at,
+		"'%.100s' cannot be shown at '%.100s', since /proc and /sys are "
+		"guarded "
+		"by their own names; expose the folders that are needed",
+		draft->source_text, draft->target_text);
+	return false;
+}
+
 static void read_entry(struct aw_loader *l, const struct aw_node *at)
 {
 	struct aw_exposing draft = {.source = NULL};
@@ -153,7 +215,8 @@ static void read_entry(struct aw_loader *l, const struct aw_node *at)
 		draft.target = aw_copy(l, draft.source);
 		draft.target_text = aw_copy(l, draft.source_text);
 	}
-	if (draft.source && draft.target && draft.source_text && draft.target_text)
+	if (draft.source && draft.target && draft.source_text && draft.target_text &&
+		can_show(l, at, &draft))
 		keep(l, at, &draft);
 	free(draft.source);
 	free(draft.target);

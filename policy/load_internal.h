@@ -269,6 +269,9 @@ void aw_ask_read(struct aw_loader *l, const struct aw_node *value, int argument)
 void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_exposed_free(struct aw_exposed *exposed);
 
+/* load_shown.c: the rules for what is exposed, under its other name, too. */
+void aw_shown_add(struct aw_loader *l);
+
 /* load_places.c: where each entry stands, once the draft is compiled. */
 void aw_places_fill(struct aw_loader *l);
 void aw_places_free(struct aw_policy *policy);

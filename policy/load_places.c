@@ -33,10 +33,11 @@ void aw_places_fill(struct aw_loader *l)
 	if (!place)
 		return;
 	l->policy.places = place;
-	l->policy.place_count = draft->count;
-	for (size_t i = 0; i < draft->count; i++, place++) {
+	/* those that follow from others come last, and have no place of their own */
+	for (size_t i = 0; i < draft->count && !draft->entries[i].shown; i++, place++) {
 		const struct aw_draft_entry *entry = &draft->entries[i];
 
+		l->policy.place_count++;
 		place->line = entry->line;
 		place->column = entry->column;
 		if (!entry->dropped) {

@@ -32,7 +32,7 @@ bool aw_tell_has_list(const struct aw_telling *t, unsigned stratum, unsigned lis
 	uint32_t i;
 
 	for (i = 0; i < t->image->parts[AW_PART_ENTRIES].count; i++)
-		if (e[i].stratum == stratum && e[i].list == list)
+		if (e[i].stratum == stratum && e[i].list == list && !e[i].shown)
 			return true;
 	return list == AW_LIST_NET_LISTEN && t->image->strata[stratum].listen;
 }
@@ -47,7 +47,7 @@ static void tell_list(const struct aw_telling *t, unsigned stratum, unsigned lis
 		return;
 	aw_tell_open_list(t, list_keys[list]);
 	for (i = 0; i < t->image->parts[AW_PART_ENTRIES].count; i++)
-		if (e[i].stratum == stratum && e[i].list == list &&
+		if (e[i].stratum == stratum && e[i].list == list && !e[i].shown &&
 			aw_image_rule(t->image, i, &rule)) {
 			struct aw_where where = {rule.layer, rule.file, rule.line};
 

@@ -368,6 +368,12 @@ bool aw_image_ports(const struct aw_image *image, enum aw_action action,
 	return true;
 }
 
+bool aw_image_defaults_apart(const struct aw_image *image)
+{
+	return image->strata[AW_STRATUM_SYSTEM].files != AW_DEFAULT_ALLOW ||
+	       image->strata[AW_STRATUM_UNTRUSTED].files != AW_DEFAULT_ALLOW;
+}
+
 bool aw_image_same_defaults(const struct aw_image *a, const struct aw_image *b)
 {
 	for (unsigned s = 0; s < AW_STRATA; s++)

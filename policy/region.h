@@ -52,6 +52,12 @@ void aw_image_region(const struct aw_image *image, const char *path, size_t len,
  */
 bool aw_image_reads_all(const struct aw_image *image, const char *path, size_t len);
 
+/*
+ * Does the system policy, or a file that is not trusted, refuse anything of files where
+ * it has no rule?
+ */
+bool aw_image_defaults_apart(const struct aw_image *image);
+
 /* True when both say the same where no list says anything. */
 bool aw_image_same_defaults(const struct aw_image *a, const struct aw_image *b);
 

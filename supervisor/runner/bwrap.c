@@ -307,6 +307,18 @@ static void make_namespaces(struct bwrap *b)
 		AW_ARGS(&b->args, "--cap-add", capabilities[i]);
 }
 
+/* Is there something in the folder to mount it on? */
+static bool has_point(const struct aw_plan_entry *folder, const char *path)
+{
+	size_t len = strlen(folder->path);
+	AW_FREE char *point = NULL;
+
+	if (strcmp(folder->path, folder->source) == 0)
+		return access(path, F_OK) == 0;
+	return asprintf(&point, "%s%s", folder->source, path + len) >= 0 &&
+	       access(point, F_OK) == 0;
+}
+
 /* Mount points are never made in the user's own folders. */
 static int check_points(const struct bwrap *b, struct aw_error *err)
 {
@@ -317,12 +329,14 @@ static int check_points(const struct bwrap *b, struct aw_error *err)
 		if (entry->access == AW_PLAN_NOTHING ||
 			strcmp(entry->path, entry->source) == 0 ||
 			b->empty[parent - b->plan->entries] ||
-			access(entry->path, F_OK) == 0)
+			has_point(parent, entry->path))
 			continue;
 		return aw_fail(err, ENOENT,
-			"%s cannot be shown at %s, which is not there; make it first, "
-			"or use a policy in which the folder above is not shown",
-			entry->source, entry->path);
+			"%s cannot be shown at %s, which is not there, in a folder "
+			"that "
+			"is shown as it is on the host (%s); make it there first, or "
+			"choose a target in a folder that may only be read",
+			entry->source, entry->path, parent->path);
 	}
 	return 0;
 }

@@ -137,6 +137,7 @@ void aw_places_merge(struct aw_plan_maker *maker)
 			to->why = from->why;
 		if (from->forced &&
 			(!to->forced || from->source || from->access > to->access)) {
+			to->exposed = from->exposed;
 			to->forced = true;
 			to->access = from->access;
 		}

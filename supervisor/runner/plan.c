@@ -45,6 +45,22 @@ void aw_grade_folder(
 						   : region.mildest_write.rule;
 }
 
+const struct aw_exposed *aw_plan_exposed_at(
+	const struct aw_plan_maker *maker, const char *path)
+{
+	const struct aw_policy *policy = maker->wish->policy;
+	const struct aw_exposed *best = NULL;
+
+	for (size_t i = 0; i < policy->exposed_count; i++) {
+		const struct aw_exposed *e = &policy->exposed[i];
+
+		if (aw_path_is_below(path, e->target) &&
+			(!best || strlen(e->target) > strlen(best->target)))
+			best = e;
+	}
+	return best;
+}
+
 /* The deepest entry at or above path, or NULL. */
 static const struct aw_plan_entry *above(const struct aw_plan *plan, const char *path)
 {
@@ -100,6 +116,18 @@ static struct aw_plan_entry *push(
 	return entries;
 }
 
+char *aw_plan_host_path(const struct aw_plan_maker *maker, const char *path)
+{
+	const struct aw_exposed *e = aw_plan_exposed_at(maker, path);
+	char *host = NULL;
+
+	if (!e || strcmp(e->source, e->target) == 0)
+		host = strdup(path);
+	else if (asprintf(&host, "%s%s", e->source, path + strlen(e->target)) < 0)
+		host = NULL;
+	return host;
+}
+
 /* Where the place is on the host: below something exposed, that has its own source. */
 static char *source_of(const struct aw_plan *plan, const struct aw_place *place)
 {
@@ -143,6 +171,19 @@ static bool by_wish(const struct aw_plan_entry *entry)
 	return entry && strcmp(entry->why, "policy") != 0;
 }
 
+/*
+ * What is exposed is shown against a default, but not against a rule.  The default of
+ * the system policy or of a file that is not trusted is not for others to set aside.
+ */
+static enum aw_plan_access shown_at(const struct aw_plan_maker *maker,
+	enum aw_plan_access wanted, const struct aw_grade *grade)
+{
+	bool decides =
+		grade->rule != AW_NO_RULE || aw_image_defaults_apart(maker->image);
+
+	return decides && grade->access < wanted ? grade->access : wanted;
+}
+
 /* What is allowed here by wish and policy together. */
 static enum aw_plan_access allowed_at(const struct aw_plan_maker *maker,
 	const struct aw_place *place, const struct aw_plan_entry *parent,
@@ -150,8 +191,12 @@ static enum aw_plan_access allowed_at(const struct aw_plan_maker *maker,
 {
 	bool by_default = grade->rule == AW_NO_RULE && !place->taken_out;
 
+	if (place->exposed)
+		return shown_at(maker, place->access, grade);
 	if (place->forced)
 		return place->access;
+	if (by_default && parent && strcmp(parent->why, "exposed") == 0)
+		return parent->access;
 	if (maker->minimal && !parent)
 		return AW_PLAN_NOTHING;
 	if (maker->minimal && by_default && !place->wished && !place->socket)
@@ -169,7 +214,7 @@ static bool is_news(const struct aw_place *place, const struct aw_plan_entry *pa
 	if (!parent || parent->partial || place->stays || place->partial ||
 		place->source)
 		return true;
-	if (place->forced)
+	if (place->forced && !place->exposed)
 		return access > parent->access;
 	return access != parent->access;
 }
@@ -184,6 +229,7 @@ static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 	struct aw_grade grade;
 	struct aw_plan_entry *entry;
 	enum aw_plan_access access;
+	const struct aw_exposed *e;
 	struct stat st;
 	bool there;
 
@@ -202,6 +248,10 @@ static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 	else
 		aw_grade_folder(maker->image, place->path, &grade);
 	access = allowed_at(maker, place, parent, &grade);
+	e = aw_plan_exposed_at(maker, place->path);
+	if (e && access == AW_PLAN_WRITE && !e->write &&
+		strcmp(e->source, e->target) != 0)
+		access = AW_PLAN_READ;
 	if (place->raised && access == AW_PLAN_READ)
 		access = AW_PLAN_WRITE;
 	if (!is_news(place, parent, access) ||
@@ -230,15 +280,20 @@ static void want_boundaries(struct aw_plan_maker *maker)
 	for (size_t i = 0; i < aw_image_pattern_count(maker->image); i++) {
 		struct aw_boundary boundary;
 		struct aw_place *place;
-		AW_FREE char *real = NULL;
+		AW_FREE char *host = NULL, *real = NULL;
 
 		if (!aw_image_boundary(
 			    maker->image, i, path, sizeof(path), &boundary) ||
 			boundary.kind == AW_BOUNDARY_OTHER)
 			continue;
-		if (lstat(path, &st) == 0) /* less than looking at each folder above */
-			real = realpath(path, NULL);
-		if (real && strcmp(real, path) != 0)
+		host = aw_plan_host_path(maker, path);
+		if (!host) {
+			maker->failed = true;
+			return;
+		}
+		if (lstat(host, &st) == 0) /* less than looking at each folder above */
+			real = realpath(host, NULL);
+		if (real && strcmp(real, host) != 0)
 			continue; /* judged by its own name */
 		place = aw_place_add(maker, path, "policy");
 		place->taken_out = boundary.negated && !boundary.wild;
@@ -267,7 +322,7 @@ static void want_parts(struct aw_plan_maker *maker)
 		const struct aw_exposed *e = &wish->policy->exposed[i];
 		struct aw_place *place = aw_place_add(maker, e->target, "exposed");
 
-		place->forced = true;
+		place->forced = place->exposed = true;
 		place->access = e->write ? AW_PLAN_WRITE : AW_PLAN_READ;
 		place->source = strdup(e->source);
 		maker->failed |= !place->source;

@@ -17,6 +17,7 @@ struct aw_place {
 	const char *why; /* "policy" when nobody wishes for it */
 	bool wished;	 /* to be read at least, unless a rule denies it */
 	bool forced;	 /* `access` holds, whatever the policy says */
+	bool exposed;	 /* forced, but not against a rule that refuses */
 	bool taken_out;	 /* a "!" entry names it */
 	bool socket;	 /* a Unix socket that may be used */
 	bool listed;	 /* found in a folder that is listed one by one */
@@ -40,6 +41,13 @@ struct aw_plan_maker {
 /* A new place (path is copied), or an aside one after a failed allocation. */
 struct aw_place *aw_place_add(
 	struct aw_plan_maker *maker, const char *path, const char *why);
+
+/* The `expose` entry that a path is shown by, or NULL. */
+const struct aw_exposed *aw_plan_exposed_at(
+	const struct aw_plan_maker *maker, const char *path);
+
+/* Where a path is on the host; NULL: out of memory. */
+char *aw_plan_host_path(const struct aw_plan_maker *maker, const char *path);
 
 /* Sort, and make one of several at the same path. */
 void aw_places_merge(struct aw_plan_maker *maker);

@@ -13,24 +13,26 @@
 /* A folder that holds more is not listed one by one. */
 #define LISTED_MAX 512
 
-static bool is_there(const char *path)
+static bool is_there(const struct aw_plan_maker *maker, const char *path)
 {
+	AW_FREE char *host = aw_plan_host_path(maker, path);
 	struct stat st;
 
-	return lstat(path, &st) == 0;
+	return host && lstat(host, &st) == 0;
 }
 
 /* Many names that are missing have one folder above them. */
 static bool is_real(struct aw_plan_maker *maker, const char *folder)
 {
+	AW_FREE char *host = aw_plan_host_path(maker, folder);
 	char *real;
 
-	if (maker->real && strcmp(maker->real, folder) == 0)
+	if (host && maker->real && strcmp(maker->real, host) == 0)
 		return true;
-	real = realpath(folder, NULL);
+	real = host ? realpath(host, NULL) : NULL;
 	free(maker->real);
 	maker->real = real;
-	return real && strcmp(real, folder) == 0;
+	return real && strcmp(real, host) == 0;
 }
 
 /* The deepest folder above path that is there, with its length; NULL: none of use. */
@@ -38,7 +40,7 @@ static char *folder_above(struct aw_plan_maker *maker, const char *path)
 {
 	AW_FREE char *at = strdup(path);
 
-	while (at && !is_there(at[0] ? at : "/"))
+	while (at && !is_there(maker, at[0] ? at : "/"))
 		*strrchr(at, '/') = '\0';
 	if (at && !at[0])
 		return strdup("/");
@@ -73,7 +75,8 @@ static bool is_listed(const struct aw_plan_maker *maker, const char *path)
 /* Everything in the folder becomes a place; false: too much, or not to be read. */
 static bool list(struct aw_plan_maker *maker, const char *folder)
 {
-	AW_CLOSEDIR DIR *dir = opendir(folder);
+	AW_FREE char *host = aw_plan_host_path(maker, folder);
+	AW_CLOSEDIR DIR *dir = host ? opendir(host) : NULL;
 	size_t before = maker->count;
 	struct dirent *entry;
 
@@ -121,7 +124,9 @@ static void raise_above(struct aw_plan_maker *maker, const char *path)
 	struct aw_grade file, folder;
 	AW_FREE char *above = NULL, *name = NULL;
 
-	if (is_there(path) || is_special(path) || !(above = folder_above(maker, path)))
+	/* what is shown is changed only as `mode` says */
+	if (aw_plan_exposed_at(maker, path) || is_there(maker, path) ||
+		is_special(path) || !(above = folder_above(maker, path)))
 		return;
 	name = name_in(above, path);
 	if (!name || strcmp(name, path) != 0)
@@ -132,6 +137,18 @@ static void raise_above(struct aw_plan_maker *maker, const char *path)
 		raise_folder(maker, above);
 }
 
+/* What a wall allows in a folder: less than the rules where it is shown to be read. */
+static void grade_shown(
+	const struct aw_plan_maker *maker, const char *path, struct aw_grade *ret)
+{
+	const struct aw_exposed *e = aw_plan_exposed_at(maker, path);
+
+	aw_grade_folder(maker->image, path, ret);
+	if (e && !e->write && strcmp(e->source, e->target) != 0 &&
+		ret->access == AW_PLAN_WRITE)
+		ret->access = AW_PLAN_READ;
+}
+
 /* Who may not read it later must not find it later. */
 static void close_above(struct aw_plan_maker *maker, const char *path)
 {
@@ -139,14 +156,14 @@ static void close_above(struct aw_plan_maker *maker, const char *path)
 	AW_FREE char *above = NULL, *name = NULL;
 	struct aw_place *place;
 
-	if (is_there(path) || !(above = folder_above(maker, path)) ||
+	if (is_there(maker, path) || !(above = folder_above(maker, path)) ||
 		!(name = name_in(above, path)) || is_listed(maker, above))
 		return;
 	aw_grade_file(maker->image, path, &file);
 	aw_grade_folder(maker->image, path, &folder);
 	if (!file.reads_denied && !folder.reads_denied)
 		return;
-	aw_grade_folder(maker->image, above, &whole);
+	grade_shown(maker, above, &whole);
 	aw_grade_file(maker->image, name, &next);
 	if (whole.access == AW_PLAN_NOTHING)
 		return;
@@ -156,6 +173,37 @@ static void close_above(struct aw_plan_maker *maker, const char *path)
 		!list(maker, above))
 		return;
 	place_at(maker, above)->partial = true;
+}
+
+/* Something is shown where there is nothing: the folder above gets room for it. */
+static void make_room(struct aw_plan_maker *maker, const char *path)
+{
+	AW_FREE char *folder = strndup(path, (size_t)(strrchr(path, '/') - path)),
+		     *above = folder ? folder_above(maker, folder) : NULL;
+	struct aw_grade whole;
+	struct aw_place *place;
+
+	if (!above || is_listed(maker, above) || is_special(path))
+		return;
+	grade_shown(maker, above, &whole);
+	place = place_at(maker, above);
+	/* in one that may be changed, what is new would not stay */
+	if (whole.access != AW_PLAN_READ || place->raised || place->forced ||
+		!list(maker, above))
+		return;
+	place_at(maker, above)->partial = true;
+}
+
+static void make_rooms(struct aw_plan_maker *maker)
+{
+	const struct aw_policy *policy = maker->wish->policy;
+
+	for (size_t i = 0; i < policy->exposed_count && !maker->failed; i++) {
+		struct stat st;
+
+		if (lstat(policy->exposed[i].target, &st) < 0)
+			make_room(maker, policy->exposed[i].target);
+	}
 }
 
 void aw_plan_look_for_missing(struct aw_plan_maker *maker)
@@ -177,4 +225,5 @@ void aw_plan_look_for_missing(struct aw_plan_maker *maker)
 			if (path)
 				close_above(maker, path);
 		}
+	make_rooms(maker);
 }

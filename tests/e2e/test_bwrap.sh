@@ -72,6 +72,97 @@ else
 	skip 'a folder of many parts as a whole' 'no Landlock'
 fi
 
+# What is exposed has another name, and the rules for its own name hold there as well.
+area=$tmp/area
+shown=$area/shown
+mkdir -p "$shown/sub" "$area/closed" "$repo/other"
+for name in fine secret hid kept sub/deep.pem sub/fine; do echo "$name" >"$shown/$name"; done
+echo CLOSED | tee "$area/closed/file" >"$shown/own"
+ln -s secret "$shown/link"
+ln -s ../closed/file "$shown/out"
+ln -s sub/deep.pem "$shown/deep"
+ln -s . "$area/way"
+ln -s ../repo "$area/place"
+expose() # SOURCE TARGET MODE...: the policy
+{
+	cat <<-END
+		version: 1
+		filesystem:
+		  default: read-only
+		  write: ["$repo"]
+		  deny: ["$shown/secret", "$area/closed", "$shown/**/*.pem", "$shown/later"]
+		  hide: ["$shown/hid"]
+		  deny_write: ["$shown/kept"]
+		  expose:
+	END
+	for ((; $#; )); do
+		echo "    - {source: \"$1\", target: \"$2\", mode: $3}"
+		shift 3
+	done
+}
+expose "$shown" "$repo/other" rw "$area/way/shown" "$area/place/second" rw "$shown" "$area/new/below" ro "$area/closed" "$area/open" ro \
+	"$area/closed/file" "$area/closed/file" rw "$shown/own" "$area/one" rw >"$tmp/expose.yaml"
+mkdir -p "$repo/second"
+cat >"$tmp/look" <<'END'
+for folder; do
+	for name in fine secret hid link out deep sub/fine sub/deep.pem; do
+		text=$(cat "$folder/$name" 2>/dev/null) && echo "$name: $text"
+	done
+	(echo changed >"$folder/kept"; echo changed >"$folder/secret"; mv "$folder/secret" "$folder/moved") 2>/dev/null
+done
+END
+shows='fine: fine
+sub/fine: sub/fine'
+for how in 'audit hybrid' 'enforce hybrid' 'enforce kernel' 'enforce preload'; do
+	shown_in() { "$aw" run -q --log none --mode "${how% *}" --engine "${how#* }" --policy "$tmp/expose.yaml" --runner bwrap -- "$@" 2>&1; }
+	for folder in "$repo/other" "$area/place/second" "$area/new/below"; do
+		got=$(shown_in sh "$tmp/look" "$folder")
+		# patterns are not held in audit
+		[ "${how% *}" = enforce ] || got=$(grep -v 'deep' <<<"$got")
+		is "$shows" "$how: what is denied or hidden is so below ${folder##*/}" "$got"
+	done
+	is 'kept secret' "$how: nor is it changed, or what may be read alone" "$(cat "$shown/kept" "$shown/secret" | xargs)"
+	is '' "$how: a denied folder is not read by another name" "$(shown_in sh -c "ls -A $area/open; cat $area/open/file $area/closed/file" | grep -v 'denied\|No such\|cannot')"
+	is '' "$how: what may be changed there is" "$(shown_in sh -c 'echo x >other/made && mv other/made second/x && rm other/x')"
+	like "$refusal" "$how: but not where it is for reading" "$(shown_in sh -c "echo x >$area/new/below/made")"
+	is '' "$how: a target that is not there is made in a view of its folder alone" "$(ls -d "$area/new" "$area/open" 2>/dev/null)"
+	is text "$how: the rest of that folder is there" "$(shown_in cat "$tmp/outside/file")"
+done
+if [ -n "$compiled" ]; then # whom nothing but the wall refuses
+	by_wall() { "$aw" run -q --log none --mode enforce --engine preload --policy "$tmp/expose.yaml" --runner bwrap -- "$compiled" "$@" 2>&1; }
+	is "read $repo/other/fine ok
+read $repo/other/secret EACCES
+read $repo/other/hid EACCES
+read $area/new/below/link EACCES
+read $area/open/file EACCES
+read $area/closed/file EACCES" 'the wall alone refuses what is named' \
+		"$(by_wall read "$repo/other/fine" read "$repo/other/secret" read "$repo/other/hid" read "$area/new/below/link" read "$area/open/file" \
+			read "$area/closed/file" | sed 's/ENOENT/EACCES/')"
+fi
+expose "$shown" "$repo/none" ro >"$tmp/none.yaml"
+like "cannot be shown at $repo/none, which is not there, in a folder that is shown as it is" 'a target that is missing where things may be made: a sentence' \
+	"$("$aw" run -q --log none --mode enforce --policy "$tmp/none.yaml" --runner bwrap -- true 2>&1)"
+is '' 'and it is not made' "$(ls -d "$repo/none" 2>/dev/null)"
+for pair in '/ /host' '/proc /srv/proc' '/sys/kernel /srv/kernel'; do
+	expose ${pair} ro >"$tmp/none.yaml"
+	like 'guarded by their own names' "the kernel's files have no other name: $pair" "$("$aw" policy check "$tmp/none.yaml" 2>&1)"
+done
+# A link on the way is followed once, when the session starts.
+mkdir -p "$repo/one" "$repo/two"
+echo ONE | tee "$repo/one/secret" >"$repo/one/fine"
+ln -s one "$repo/now"
+sed "s|\"$shown/secret\"|\"$repo/one/secret\"|" <(expose "$repo/now" "$repo/other" rw) >"$tmp/link.yaml"
+"$aw" run -q --log none --session link --mode enforce --policy "$tmp/link.yaml" --runner bwrap -- \
+	sh -c 'ln -sfn two now; touch src/ready; while [ ! -e src/go ]; do sleep 0.1; done; cat other/fine other/secret' >"$tmp/link.out" 2>/dev/null &
+pid=$!
+wait_for 5 test -e src/ready
+sed -i "s|$repo/now|$shown|" "$tmp/link.yaml"
+ok 'the policy is read again' "$aw" policy reload link
+touch src/go
+wait $pid
+is ONE 'with what the session shows since its start' "$(cat "$tmp/link.out")"
+rm -rf src/ready src/go now other second one two
+
 # Links to one's own process lead past no rule.
 cat >"$tmp/globs.yaml" <<END
 version: 1

@@ -295,6 +295,31 @@ static void exposed_and_instance(void)
 	aw_policy_release(&m.policy);
 }
 
+/* What a rule refuses is not exposed, by its own name or another one. */
+static void exposed_against_rules(void)
+{
+	static const char policy[] =
+		"filesystem: {default: read-only, deny: ['%/home/docs'], deny_write: "
+		"['%/opt'], expose: [{source: '%/home/docs', mode: rw}, {source: "
+		"'%/opt/tool', target: '%/home/docs2/tool', mode: rw}, {source: "
+		"'%/opt', "
+		"mode: rw}]}";
+	struct aw_plan_wish wish = {.instance = NULL};
+	struct aw_error err;
+	struct made m;
+
+	if (plan_for(policy, &wish, &m, &err) < 0)
+		abort();
+	ok(aw_plan_reach(&m.plan, in_root("home/docs")) == AW_PLAN_NOTHING,
+		"expose: what is denied is not shown");
+	ok(aw_plan_reach(&m.plan, in_root("opt")) == AW_PLAN_READ,
+		"expose: what is kept from changes is shown for reading");
+	ok(aw_plan_reach(&m.plan, in_root("home/docs2/tool")) == AW_PLAN_READ,
+		"expose: by another name as well");
+	aw_plan_release(&m.plan);
+	aw_policy_release(&m.policy);
+}
+
 static void networks(void)
 {
 	static const struct {
@@ -369,6 +394,7 @@ int main(void)
 	links_are_left_out();
 	the_minimal_view();
 	exposed_and_instance();
+	exposed_against_rules();
 	networks();
 	nothing_was_made();
 	runners_have_names();

@@ -127,6 +127,18 @@ static bool is_provided(const char *path)
 	return false;
 }
 
+/* Is there something in the folder to mount it on? */
+static bool has_point(const struct aw_plan_entry *folder, const char *path)
+{
+	size_t len = strlen(folder->path);
+	AW_FREE char *point = NULL;
+
+	if (strcmp(folder->path, folder->source) == 0)
+		return access(path, F_OK) == 0;
+	return asprintf(&point, "%s%s", folder->source, path + len) >= 0 &&
+	       access(point, F_OK) == 0;
+}
+
 static void cover(struct bwrap *b, size_t index)
 {
 	const struct aw_plan_entry *entry = &b->plan->entries[index];
@@ -137,6 +149,10 @@ static void cover(struct bwrap *b, size_t index)
 				       (parent->partial && !entry->hidden));
 	const char *mask;
 
+	/* nor is a place made on the host for what is not shown */
+	if (there && strcmp(entry->path, entry->source) != 0 &&
+		!b->empty[parent - b->plan->entries] && !has_point(parent, entry->path))
+		return;
 	if (!entry->exists ||
 		(!there && !has_below(b, index) && strcmp(entry->why, "home") != 0))
 		return;
@@ -305,18 +321,6 @@ static void make_namespaces(struct bwrap *b)
 	AW_ARGS(&b->args, "--cap-drop", "ALL");
 	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++)
 		AW_ARGS(&b->args, "--cap-add", capabilities[i]);
-}
-
-/* Is there something in the folder to mount it on? */
-static bool has_point(const struct aw_plan_entry *folder, const char *path)
-{
-	size_t len = strlen(folder->path);
-	AW_FREE char *point = NULL;
-
-	if (strcmp(folder->path, folder->source) == 0)
-		return access(path, F_OK) == 0;
-	return asprintf(&point, "%s%s", folder->source, path + len) >= 0 &&
-	       access(point, F_OK) == 0;
 }
 
 /* Mount points are never made in the user's own folders. */

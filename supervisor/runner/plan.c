@@ -45,22 +45,6 @@ void aw_grade_folder(
 						   : region.mildest_write.rule;
 }
 
-const struct aw_exposed *aw_plan_exposed_at(
-	const struct aw_plan_maker *maker, const char *path)
-{
-	const struct aw_policy *policy = maker->wish->policy;
-	const struct aw_exposed *best = NULL;
-
-	for (size_t i = 0; i < policy->exposed_count; i++) {
-		const struct aw_exposed *e = &policy->exposed[i];
-
-		if (aw_path_is_below(path, e->target) &&
-			(!best || strlen(e->target) > strlen(best->target)))
-			best = e;
-	}
-	return best;
-}
-
 /* The deepest entry at or above path, or NULL. */
 static const struct aw_plan_entry *above(const struct aw_plan *plan, const char *path)
 {
@@ -116,18 +100,6 @@ static struct aw_plan_entry *push(
 	return entries;
 }
 
-char *aw_plan_host_path(const struct aw_plan_maker *maker, const char *path)
-{
-	const struct aw_exposed *e = aw_plan_exposed_at(maker, path);
-	char *host = NULL;
-
-	if (!e || strcmp(e->source, e->target) == 0)
-		host = strdup(path);
-	else if (asprintf(&host, "%s%s", e->source, path + strlen(e->target)) < 0)
-		host = NULL;
-	return host;
-}
-
 /* Where the place is on the host: below something exposed, that has its own source. */
 static char *source_of(const struct aw_plan *plan, const struct aw_place *place)
 {
@@ -171,19 +143,6 @@ static bool by_wish(const struct aw_plan_entry *entry)
 	return entry && strcmp(entry->why, "policy") != 0;
 }
 
-/*
- * What is exposed is shown against a default, but not against a rule.  The default of
- * the system policy or of a file that is not trusted is not for others to set aside.
- */
-static enum aw_plan_access shown_at(const struct aw_plan_maker *maker,
-	enum aw_plan_access wanted, const struct aw_grade *grade)
-{
-	bool decides =
-		grade->rule != AW_NO_RULE || aw_image_defaults_apart(maker->image);
-
-	return decides && grade->access < wanted ? grade->access : wanted;
-}
-
 /* What is allowed here by wish and policy together. */
 static enum aw_plan_access allowed_at(const struct aw_plan_maker *maker,
 	const struct aw_place *place, const struct aw_plan_entry *parent,
@@ -192,7 +151,7 @@ static enum aw_plan_access allowed_at(const struct aw_plan_maker *maker,
 	bool by_default = grade->rule == AW_NO_RULE && !place->taken_out;
 
 	if (place->exposed)
-		return shown_at(maker, place->access, grade);
+		return aw_plan_shown_at(maker, place->access, grade);
 	if (place->forced)
 		return place->access;
 	if (by_default && parent && strcmp(parent->why, "exposed") == 0)
@@ -229,7 +188,6 @@ static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 	struct aw_grade grade;
 	struct aw_plan_entry *entry;
 	enum aw_plan_access access;
-	const struct aw_exposed *e;
 	struct stat st;
 	bool there;
 
@@ -248,9 +206,7 @@ static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 	else
 		aw_grade_folder(maker->image, place->path, &grade);
 	access = allowed_at(maker, place, parent, &grade);
-	e = aw_plan_exposed_at(maker, place->path);
-	if (e && access == AW_PLAN_WRITE && !e->write &&
-		strcmp(e->source, e->target) != 0)
+	if (access == AW_PLAN_WRITE && aw_plan_is_shown_to_read(maker, place->path))
 		access = AW_PLAN_READ;
 	if (place->raised && access == AW_PLAN_READ)
 		access = AW_PLAN_WRITE;
@@ -318,29 +274,7 @@ static void want_parts(struct aw_plan_maker *maker)
 		place->forced = true;
 		place->access = AW_PLAN_WRITE;
 	}
-	for (size_t i = 0; i < wish->policy->exposed_count; i++) {
-		const struct aw_exposed *e = &wish->policy->exposed[i];
-		struct aw_place *place = aw_place_add(maker, e->target, "exposed");
-
-		place->forced = place->exposed = true;
-		place->access = e->write ? AW_PLAN_WRITE : AW_PLAN_READ;
-		place->source = strdup(e->source);
-		maker->failed |= !place->source;
-	}
-}
-
-static int check_exposed(const struct aw_plan_wish *wish, struct aw_error *err)
-{
-	for (size_t i = 0; i < wish->policy->exposed_count; i++) {
-		const struct aw_exposed *e = &wish->policy->exposed[i];
-
-		if (access(e->source, F_OK) < 0)
-			return aw_fail(err, errno,
-				"filesystem.expose, line %u: the source %s cannot be "
-				"shown: %s",
-				e->line, e->source, strerror(errno));
-	}
-	return 0;
+	aw_plan_want_exposed(maker);
 }
 
 static void make(struct aw_plan_maker *maker)
@@ -374,7 +308,7 @@ int aw_plan_make(
 	struct aw_plan_maker maker = {
 		.wish = wish, .image = wish->policy->image, .plan = &plan};
 
-	if (check_exposed(wish, err) < 0)
+	if (aw_plan_check_exposed(wish, err) < 0)
 		return -1;
 	make(&maker);
 	if (wish->instance && !(plan.instance = strdup(wish->instance)))

@@ -49,6 +49,9 @@ const struct aw_exposed *aw_plan_exposed_at(
 /* Where a path is on the host; NULL: out of memory. */
 char *aw_plan_host_path(const struct aw_plan_maker *maker, const char *path);
 
+/* Is it shown under another name, and not to be changed there? */
+bool aw_plan_is_shown_to_read(const struct aw_plan_maker *maker, const char *path);
+
 /* Sort, and make one of several at the same path. */
 void aw_places_merge(struct aw_plan_maker *maker);
 void aw_place_free(struct aw_place *place);
@@ -79,6 +82,15 @@ void aw_grade_file(
 	const struct aw_image *image, const char *path, struct aw_grade *ret);
 void aw_grade_folder(
 	const struct aw_image *image, const char *path, struct aw_grade *ret);
+
+/*
+ * What is exposed is shown against a default, but not against a rule.  The default of
+ * the system policy or of a file that is not trusted is not for others to set aside.
+ */
+enum aw_plan_access aw_plan_shown_at(const struct aw_plan_maker *maker,
+	enum aw_plan_access wanted, const struct aw_grade *grade);
+void aw_plan_want_exposed(struct aw_plan_maker *maker);
+int aw_plan_check_exposed(const struct aw_plan_wish *wish, struct aw_error *err);
 
 bool aw_plan_fill_network(const struct aw_plan_wish *wish, struct aw_plan *plan);
 

@@ -141,11 +141,8 @@ static void raise_above(struct aw_plan_maker *maker, const char *path)
 static void grade_shown(
 	const struct aw_plan_maker *maker, const char *path, struct aw_grade *ret)
 {
-	const struct aw_exposed *e = aw_plan_exposed_at(maker, path);
-
 	aw_grade_folder(maker->image, path, ret);
-	if (e && !e->write && strcmp(e->source, e->target) != 0 &&
-		ret->access == AW_PLAN_WRITE)
+	if (ret->access == AW_PLAN_WRITE && aw_plan_is_shown_to_read(maker, path))
 		ret->access = AW_PLAN_READ;
 }
 
@@ -175,6 +172,15 @@ static void close_above(struct aw_plan_maker *maker, const char *path)
 	place_at(maker, above)->partial = true;
 }
 
+/* In a folder where something can be made, that would not stay in a view of it. */
+static bool is_open(const struct aw_plan_maker *maker, const char *folder,
+	enum aw_plan_access allowed)
+{
+	AW_FREE char *host = aw_plan_host_path(maker, folder);
+
+	return allowed == AW_PLAN_WRITE && (!host || access(host, W_OK) == 0);
+}
+
 /* Something is shown where there is nothing: the folder above gets room for it. */
 static void make_room(struct aw_plan_maker *maker, const char *path)
 {
@@ -187,9 +193,8 @@ static void make_room(struct aw_plan_maker *maker, const char *path)
 		return;
 	grade_shown(maker, above, &whole);
 	place = place_at(maker, above);
-	/* in one that may be changed, what is new would not stay */
-	if (whole.access != AW_PLAN_READ || place->raised || place->forced ||
-		!list(maker, above))
+	if (whole.access == AW_PLAN_NOTHING || place->raised || place->forced ||
+		is_open(maker, above, whole.access) || !list(maker, above))
 		return;
 	place_at(maker, above)->partial = true;
 }

@@ -139,6 +139,18 @@ read $area/closed/file EACCES" 'the wall alone refuses what is named' \
 		"$(by_wall read "$repo/other/fine" read "$repo/other/secret" read "$repo/other/hid" read "$area/new/below/link" read "$area/open/file" \
 			read "$area/closed/file" | sed 's/ENOENT/EACCES/')"
 fi
+expose "$shown" /aw-shown/here ro "$shown/fine" /etc/aw-shown ro >"$tmp/root.yaml"
+is 'fine fine' 'a target right below / and one that is a file' \
+	"$("$aw" run -q --log none --mode enforce --policy "$tmp/root.yaml" --runner bwrap -- cat /aw-shown/here/fine /etc/aw-shown | xargs)"
+if [ -w / ]; then
+	skip 'a target in a folder that is not closed, but that the user cannot change' 'root can'
+else
+	sed -i 's/read-only/allow/; 2i base: open' "$tmp/root.yaml"
+	is fine 'a target in a folder that is not closed, but that the user cannot change' \
+		"$("$aw" run -q --log none --mode enforce --policy "$tmp/root.yaml" --runner bwrap -- cat /aw-shown/here/fine)"
+fi
+expose "$area/closed" "$repo/none" ro >"$tmp/none.yaml"
+is '' 'no place is made for what is not shown' "$("$aw" run -q --log none --policy "$tmp/none.yaml" --runner bwrap -- true 2>&1; ls -d "$repo/none" 2>/dev/null)"
 expose "$shown" "$repo/none" ro >"$tmp/none.yaml"
 like "cannot be shown at $repo/none, which is not there, in a folder that is shown as it is" 'a target that is missing where things may be made: a sentence' \
 	"$("$aw" run -q --log none --mode enforce --policy "$tmp/none.yaml" --runner bwrap -- true 2>&1)"

@@ -103,6 +103,21 @@ static void exceptions_hold(void)
 		other, COUNT(other));
 }
 
+static void sockets_are_refused(void)
+{
+	struct aw_policy p;
+
+	load_text("filesystem: {default: allow, " EXPOSE "}\nnetwork: {default: allow, "
+		  "deny: ['unix:/no/src/held.sock']}",
+		AW_ENFORCE, &p);
+	ok(judge_address(&p, AW_CONNECT, "/no/dst/held.sock", 0, NULL).verdict ==
+				AW_DENY &&
+			judge_address(&p, AW_CONNECT, "/no/dst/x.sock", 0, NULL)
+					.verdict == AW_ALLOW,
+		"a socket is not reached by another name");
+	aw_policy_release(&p);
+}
+
 /* The system policy knows the thing itself, whatever name others give to it. */
 static void the_system_is_not_got_round(void)
 {
@@ -190,6 +205,7 @@ int main(void)
 	forget_environment();
 	each_list_holds();
 	exceptions_hold();
+	sockets_are_refused();
 	the_system_is_not_got_round();
 	what_is_shown_stays();
 	links_are_followed();

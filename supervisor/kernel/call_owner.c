@@ -75,14 +75,77 @@ static void set_here(struct aw_notified *call, int fd, const struct f_owner_ex *
 	aw_hand_answer(call, -err);
 }
 
+/* The same of an owner by its number here, whatever it is for the target. */
+static bool is_owner_ours(
+	const struct aw_notified *call, const struct f_owner_ex *owner)
+{
+	AW_FREE pid_t *all = NULL;
+	size_t count;
+
+	if (!owner->pid)
+		return true;
+	if (owner->type != F_OWNER_PGRP)
+		return aw_ours_outside(call->watch, owner->pid) ||
+		       !aw_proc_exists(owner->pid);
+	count = aw_proc_group(owner->pid, &all);
+	for (size_t i = 0; i < count; i++)
+		if (!aw_ours_outside(call->watch, all[i]))
+			return false;
+	return all != NULL;
+}
+
 static void on_signal(struct aw_notified *call, int fd)
 {
 	struct f_owner_ex owner = {.pid = 0};
 
-	if (fcntl(fd, F_GETOWN_EX, &owner) == 0 && !may_own(call, as_number(&owner)))
+	if (fcntl(fd, F_GETOWN_EX, &owner) == 0 && !is_owner_ours(call, &owner))
 		refuse(call, "fcntl(F_SETSIG)");
 	else
 		set_here(call, fd, &owner);
+}
+
+/* Who has a file open for writing, or may write to it. */
+static bool may_change(const struct aw_notified *call, int fd)
+{
+	char name[AW_PLACE_PATH];
+	struct aw_decision decision;
+	size_t n;
+
+	if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+		return true;
+	n = aw_place_own_name(fd, name, sizeof(name));
+	aw_image_decide_path_in(atomic_load(&call->watch->image),
+		call->target.who.role.profiles, AW_WRITE, name, n, &decision);
+	return n && decision.verdict == AW_ALLOW;
+}
+
+/*
+ * A lease holds up whoever opens the file, for as long as the kernel has patience
+ * (fcntl(2)): as grave as a change.  It belongs to the open file, so it is set here, on
+ * the one that was looked at; who gets the signal is said before, or it would be us.
+ */
+static void on_lease(struct aw_notified *call, int fd)
+{
+	struct f_owner_ex owner = {.pid = 0},
+			  target = {F_OWNER_PID, call->target.who.pid};
+	int err;
+
+	if ((int)call->args[2] == F_UNLCK)
+		return;
+	if (!may_change(call, fd)) {
+		call->silent = true;
+		aw_hand_answer(call, -EACCES);
+		return;
+	}
+	err = aw_hand_waits(call) ? aw_persona_take(call->watch, &call->target) : 0;
+	if (call->reply == AW_REPLY_DONE)
+		return;
+	if (!err && (fcntl(fd, F_GETOWN_EX, &owner) < 0 ||
+			    (!owner.pid && fcntl(fd, F_SETOWN_EX, &target) < 0) ||
+			    fcntl(fd, F_SETLEASE, (int)call->args[2]) < 0))
+		err = errno;
+	aw_persona_drop();
+	aw_hand_answer(call, -err);
 }
 
 void aw_call_owner(struct aw_notified *call)
@@ -93,20 +156,23 @@ void aw_call_owner(struct aw_notified *call)
 	AW_CLOSE int fd = -1;
 
 	call->silent = true;
-	if (call->watch->own_pids) /* nobody else is to be seen */
+	/* nobody else is to be seen; whom somebody else has made the owner is */
+	if (call->watch->own_pids &&
+		(by_ioctl || (command != F_SETSIG && command != F_SETLEASE)))
 		return;
 	if (!by_ioctl && command == F_SETOWN) {
 		if (!may_own(call, (int)call->args[2]))
 			refuse(call, "fcntl(F_SETOWN)");
 		return;
 	}
-	if (!by_ioctl && command != F_SETOWN_EX && command != F_SETSIG)
+	if (!by_ioctl && command != F_SETOWN_EX && command != F_SETSIG &&
+		command != F_SETLEASE)
 		return; /* 32-bit: not told apart by the filter */
 	fd = aw_hand_socket(call, (int)call->args[0]);
 	if (fd < 0)
 		return;
-	if (!by_ioctl && command == F_SETSIG) {
-		on_signal(call, fd);
+	if (!by_ioctl && (command == F_SETSIG || command == F_SETLEASE)) {
+		(command == F_SETSIG ? on_signal : on_lease)(call, fd);
 		return;
 	}
 	if (!aw_target_read(&call->target, call->args[2],

@@ -127,7 +127,7 @@ static bool watched(const struct aw_syscall *row, const struct aw_filter_wish *w
 		return false;
 	if (row->effect == AW_FX_META)
 		return wish->metadata || (wish->holds && is_access(row));
-	if (row->effect == AW_FX_KIN || row->effect == AW_FX_OWNER)
+	if (row->effect == AW_FX_KIN)
 		return wish->holds && wish->kin;
 	return wish->holds || row->effect < AW_FX_HELD;
 }
@@ -166,7 +166,7 @@ static void put_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	answer(f, SECCOMP_RET_ALLOW);
 }
 
-static const uint32_t owner_commands[] = {F_SETOWN, F_SETSIG, F_SETOWN_EX};
+static const uint32_t owner_commands[] = {F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE};
 
 /* Notified where an argument is one of these. */
 static void put_one_of(

@@ -10,6 +10,7 @@
 
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/kernel/place_proc.h"
 #include "supervisor/kernel/vet.h"
 #include "supervisor/proc.h"
 
@@ -228,6 +229,8 @@ static bool is_known(struct aw_notified *call)
 		}
 		nanosleep(&pause, NULL);
 	}
+	if (watch->holds)
+		aw_place_find_proc(watch, &call->target);
 	call->profiles_before = call->target.who.role.profiles;
 	if (call->target.who.turning) {
 		aw_persona_drop();

@@ -51,6 +51,18 @@ static bool names_it(const struct aw_machine_thing *thing, uint32_t rule, bool d
 	       memcmp(about.path, devices, sizeof(devices) - 1) == 0;
 }
 
+/* The built-in rules have /dev/pts as a whole. */
+static bool names_terminal(const struct aw_machine_thing *thing, uint32_t rule)
+{
+	static const char folder[] = "/dev/pts/";
+	struct aw_rule_about about;
+
+	return names_it(thing, rule, false) ||
+	       (aw_image_rule_about(thing->image, rule, &about) &&
+		       about.path_len > sizeof(folder) - 1 &&
+		       memcmp(about.path, folder, sizeof(folder) - 1) == 0);
+}
+
 static bool is_change(enum aw_action action)
 {
 	return action == AW_WRITE || action == AW_CREATE || action == AW_DELETE ||
@@ -111,16 +123,25 @@ static bool is_setting(const struct aw_machine_thing *thing)
 }
 
 /*
- * What is known of processes is known by names in /proc.  Under another name it would
- * be given out as any file is, by us, who may look at all processes of the user.
+ * What is known of processes is known by names in the target's /proc.  Under another
+ * name, or of another one, it would be given out as any file is, by us, who may look at
+ * all processes of the user.
  */
 static bool is_proc_elsewhere(const struct aw_machine_thing *thing)
 {
 	struct statfs fs;
+	struct stat st;
 
-	return thing->fd >= 0 && strncmp(thing->name, "/proc", 5) != 0 &&
-	       fstatfs(thing->fd, &fs) == 0 &&
-	       (unsigned long)fs.f_type == PROC_SUPER_MAGIC;
+	/* a file system without a device has major number 0 */
+	if (thing->fd < 0 || fstat(thing->fd, &st) < 0 || major(st.st_dev) != 0 ||
+		fstatfs(thing->fd, &fs) < 0 ||
+		(unsigned long)fs.f_type != PROC_SUPER_MAGIC)
+		return false;
+	if (strncmp(thing->name, "/proc", 5) != 0 ||
+		(thing->name[5] && thing->name[5] != '/'))
+		return true;
+	/* a wall may show settings of this machine's in a /proc of its own */
+	return is_of_process(thing->name) && st.st_dev != thing->proc;
 }
 
 static bool is_terminal_of(pid_t tid, dev_t device)
@@ -177,11 +198,12 @@ const char *aw_machine_why(const struct aw_machine_thing *thing, uint32_t rule)
 						     "users; only a rule below "
 						     "/dev allows it";
 	if (thing->st && !entry && aw_terminal_is_foreign(thing->tid, thing->st) &&
-		!names_it(thing, rule, true))
-		return "a terminal that is not the session's; only a rule below /dev "
-		       "allows it";
+		!names_terminal(thing, rule))
+		return "a terminal that is not the session's; only a rule that names "
+		       "it, or for what is below /dev/pts, allows it";
 	if (thing->st && is_proc_elsewhere(thing) && !names_it(thing, rule, false))
-		return "/proc under another name; only a rule that names it allows it";
+		return "another /proc, or one under another name; only a rule that "
+		       "names it allows it";
 	if (is_change(thing->action) && is_setting(thing) &&
 		!names_it(thing, rule, false))
 		return "a setting of the kernel; only a rule that names it allows it";
@@ -199,6 +221,7 @@ const char *aw_machine_keeps(const struct aw_notified *call, enum aw_action acti
 		.fd = place->object >= 0 ? place->object : place->parent,
 		.st = place->object >= 0 ? &place->st : NULL,
 		.tid = call->target.tid,
+		.proc = atomic_load(&call->watch->proc),
 		.content = is_content(call->row, call->sys),
 		.futile = is_futile(call->row, call->sys)};
 
@@ -245,6 +268,7 @@ const char *aw_machine_would_keep(const struct aw_image *image, enum aw_action a
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return NULL;
 	thing.fd = fd;
+	thing.proc = st.st_dev; /* by its name: the one that everybody has */
 	return aw_machine_why(&thing, rule);
 }
 

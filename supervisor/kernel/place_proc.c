@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,20 @@ static int jump(struct aw_watch *watch, const struct aw_target *target, int dir,
 	return err;
 }
 
+void aw_place_find_proc(struct aw_watch *watch, const struct aw_target *target)
+{
+	char path[40] = "/proc";
+	struct stat st;
+
+	if (atomic_load(&watch->proc))
+		return;
+	aw_persona_drop();
+	if (watch->own_pids)
+		snprintf(path, sizeof(path), "/proc/%d/root/proc", target->tid);
+	if (stat(path, &st) == 0)
+		atomic_store(&watch->proc, st.st_dev);
+}
+
 int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, int dir,
 	const char *name, char *text, size_t size, int *ret_jump, bool *ret_own)
 {
@@ -103,6 +118,8 @@ int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, i
 
 	if (fstat(dir, &st) < 0)
 		return errno;
+	if (st.st_dev != atomic_load(&watch->proc))
+		return EACCES;
 	if (st.st_ino != PROC_ROOT_INO) {
 		if (!is_ours(watch, target, process_of_folder(dir)))
 			return EACCES;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place_proc.h - names whose meaning depends on who asks: /proc/self, the links below
- * /proc/PID, /dev/tty (proc(5), tty(4)).  For place.c alone.
+ * /proc/PID, /dev/tty (proc(5), tty(4)).  For place.c; aw_place_find_proc() for
+ * handle.c.
  */
 #ifndef AW_SUPERVISOR_KERNEL_PLACE_PROC_H
 #define AW_SUPERVISOR_KERNEL_PLACE_PROC_H
@@ -16,6 +17,14 @@
  */
 int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, int dir,
 	const char *name, char *text, size_t size, int *ret_jump, bool *ret_own);
+
+/*
+ * Note which /proc the session has: its numbers are those of its processes.  Another
+ * procfs may show processes of outside: a directory that was handed down leads to the
+ * one of this machine from behind a wall.  With our own rights; nothing when it is
+ * known.
+ */
+void aw_place_find_proc(struct aw_watch *watch, const struct aw_target *target);
 
 /* /dev/tty becomes the target's terminal; ENXIO when it has none. Else nothing. */
 int aw_place_own_tty(const struct aw_target *target, struct aw_place *place);

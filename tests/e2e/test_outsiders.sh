@@ -82,6 +82,22 @@ for runner in exec landlock bwrap; do
 		"$(setsid -w sh "$tmp/group.sh" $runner "$tmp/policy.yaml" "$tmp/inside.sh" 2>"$tmp/errors" | paste -sd' ')"
 done
 
+# What was handed down from outside leads to no process there.
+if have python3; then
+	echo text >"$tmp/readable"
+	printf 'version: 1\nmode: enforce\nfilesystem: {default: read-only, write: ["%s"], deny_write: ["%s"]}\n' "$PWD" "$tmp/readable" >"$tmp/reading.yaml"
+	for runner in exec landlock bwrap; do
+		watched $runner true || continue
+		is 'own lease True tried status 0' "$runner: descriptors from outside lead to no process there, and hold nobody up" \
+			"$(rm -f own; python3 "$root/tests/e2e/handed_down.py" outside "$AGENTWATCH" run --quiet --log none --runner $runner --policy "$tmp/reading.yaml" -- \
+				python3 "$root/tests/e2e/handed_down.py" inside PID "$tmp/readable" 2>&1 | paste -sd' ')"
+	done
+	ok 'bare they do' grep -q 'read environ.*write oom_score_adj.*signal.*lease' \
+		<(rm -f own; python3 "$root/tests/e2e/handed_down.py" outside python3 "$root/tests/e2e/handed_down.py" inside PID "$tmp/readable" 2>&1 | paste -sd' ')
+else
+	skip 'descriptors from outside' 'no python3'
+fi
+
 # A number that comes again while it is signalled.
 if is_root && [ -w /proc/sys/kernel/ns_last_pid ]; then
 	number=$(sh -c 'echo $$')

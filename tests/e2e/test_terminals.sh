@@ -7,6 +7,9 @@ have python3 || skip_all 'no python3; apt-get install it'
 export LOG=$log
 cd "$tmp" || exit 1
 printf 'version: 1\nfilesystem: {default: allow}\n' >policy.yaml
+# the built-in rules have /dev/pts as a whole
+printf 'version: 1\n' >base.yaml
+printf 'version: 1\nfilesystem: {write: [/dev, "/dev/**"]}\n' >wide.yaml
 printf 'version: 1\nfilesystem: {default: allow, write: ["/dev/pts/*"]}\n' >named.yaml
 terminals() { python3 "$root/tests/e2e/terminals.py" "$AGENTWATCH" "$tmp/$1.yaml" "${@:2}" 2>&1; }
 works() { "$AGENTWATCH" run --quiet --mode enforce --runner "$1" --log none -- true >/dev/null 2>"$tmp/err"; }
@@ -25,6 +28,8 @@ for runner in exec landlock; do
 	for engine in hybrid kernel; do
 		is "$kept" "$runner, $engine: only the session's terminals open" "$(terminals policy $runner $engine enforce)"
 		is 2 "$runner, $engine: the log says why" "$(grep -c "\"enforced\":true.*a terminal that is not the session's" "$log")"
+		is "$kept" "$runner, $engine: with the built-in rules" "$(terminals base $runner $engine enforce)"
+		is "$kept" "$runner, $engine: and with a rule for all devices" "$(terminals wide $runner $engine enforce)"
 		is "$all" "$runner, $engine: all of them where a rule names them" "$(terminals named $runner $engine enforce)"
 	done
 done

@@ -14,8 +14,8 @@ static const struct aw_policy_source built_in = {"built-in", "built-in", AW_TRUS
  */
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
 	"/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm",
-	"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self",
-	"/proc/thread-self", "/proc/*/comm", "/proc/*/task/*/comm",
+	"/dev/mqueue", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
+	"/proc/self", "/proc/thread-self", "/proc/*/comm", "/proc/*/task/*/comm",
 	"/proc/*/oom_score_adj", "/proc/*/coredump_filter",
 	/* debuggers; of the session's processes alone, see hand_judge.c */
 	"/proc/*/mem", "/proc/*/task/*/mem", NULL};

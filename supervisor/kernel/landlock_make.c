@@ -300,6 +300,28 @@ static const struct aw_plan_entry *deepest(const struct maker *m, const char *pa
 	return found;
 }
 
+/* A rule of the policy has a word on what stands in /dev by this name. */
+static bool is_ruled(const struct maker *m, const char *device)
+{
+	const struct aw_plan_entry *of = deepest(m, device);
+
+	return of && of->rule != AW_NO_RULE &&
+	       (of->access == AW_PLAN_NOTHING || strncmp(of->path, "/dev", 4) == 0);
+}
+
+/*
+ * mq_open(2) opens a file in a mount of the kernel's own, whose root is that of
+ * /dev/mqueue: no grant above it counts.  Queues are made and removed without a right.
+ */
+static void grant_queues(struct maker *m)
+{
+	static const char queues[] = "/dev/mqueue";
+	const struct aw_plan_entry *of = deepest(m, queues);
+
+	if (!is_ruled(m, queues) || of->access == AW_PLAN_WRITE)
+		grant(m, queues, AW_LL_READ_FILE | AW_LL_READ_DIR | AW_LL_WRITE_FILE);
+}
+
 /*
  * What the built-in entries of every policy let be used, where the plan has no word on
  * it: what no entry names is taken as wanted, what a rule of the policy took away is
@@ -313,15 +335,10 @@ static void grant_basics(struct maker *m)
 	const struct aw_plan_entry *entry = deepest(m, "/proc");
 	mode_t mode;
 
-	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
-		const struct aw_plan_entry *of = deepest(m, devices[i]);
-		bool ruled = of && of->rule != AW_NO_RULE &&
-			     (of->access == AW_PLAN_NOTHING ||
-				     strncmp(of->path, "/dev", 4) == 0);
-
-		if (!ruled && look(devices[i], &mode) && !S_ISLNK(mode))
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+		if (!is_ruled(m, devices[i]) && look(devices[i], &mode) &&
+			!S_ISLNK(mode))
 			grant(m, devices[i], m->to->files);
-	}
 	if (!entry || entry->access != AW_PLAN_NOTHING || entry->rule == AW_NO_RULE)
 		grant(m, "/proc", rights_for_proc());
 }
@@ -417,6 +434,7 @@ int aw_landlock_make(const struct aw_landlock_wish *wish, struct aw_landlock *re
 			grant_own(&m);
 		else
 			grant_basics(&m);
+		grant_queues(&m);
 	}
 	if (!m.failed) {
 		aw_landlock_tidy(&made);

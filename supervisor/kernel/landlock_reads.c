@@ -182,7 +182,7 @@ static void visit_shown(struct narrowing *n)
 static void visit_devices(struct narrowing *n)
 {
 	static const char *const names[] = {"/dev/null", "/dev/zero", "/dev/full",
-		"/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"};
+		"/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/mqueue"};
 	static const char shared[] = "/dev/shm";
 	bool used = aw_landlock_granted(n->from, shared) & AW_LL_READ_FILE;
 

@@ -46,6 +46,15 @@ wide_plan() # how the folder is mounted
 	grep -c -- "--tmpfs $wide \|--ro-bind $wide/f" "$XDG_STATE_HOME/agentwatch/sessions/wide-$1-$2/plan.txt"
 }
 is 41 'audit: the parts of a folder with a missing secret one by one' "$(wide_plan audit deny)"
+if compile wall_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/wall_probe.c"; then
+	for rules in '{default: allow}' '{default: read-only}' '{default: deny, read: ["/"]}' '{default: read-only, deny: [/dev/mqueue]}'; do
+		printf 'version: 1\nmode: enforce\nfilesystem: %s\n' "$rules" >"$tmp/queue.yaml"
+		result=ok
+		case $rules in *mqueue*) result=EACCES ;; esac
+		is "queue aw-bwrap $result" "POSIX queues with $rules: $result" \
+			"$("$aw" run -q --log none --runner bwrap --policy "$tmp/queue.yaml" -- "$compiled" queue aw-bwrap 2>&1)"
+	done
+fi
 if compile wall_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/wall_probe.c" &&
 	grep -qw landlock /sys/kernel/security/lsm 2>/dev/null || "$aw" run -q --log none --runner landlock -- true 2>/dev/null; then
 	is 0 'enforce: a folder of many parts as a whole' "$(wide_plan enforce deny)"

@@ -69,6 +69,14 @@ gives EPERM 'nothing is mounted' mount "$tmp/ws"
 gives ok '/dev/null is written' write /dev/null
 gives ok '/dev/shm has files made in it' create "/dev/shm/aw-landlock-$$"
 at_end "rm -f /dev/shm/aw-landlock-$$"
+if [ "$(stat -fc %T /dev/mqueue 2>/dev/null)" = mqueue ]; then
+	gives ok 'a POSIX queue is made and used' queue "aw-landlock-$$"
+	sed 's#"!#"/dev/mqueue", &#' "$tmp/policy.yaml" >"$tmp/no_queues.yaml"
+	is "queue aw-landlock-$$ EACCES" 'unless the policy denies /dev/mqueue' "$("$AGENTWATCH" run --quiet --log none --runner landlock \
+		--policy "$tmp/no_queues.yaml" --mode enforce --engine preload -- "$probe" queue "aw-landlock-$$" 2>&1 | grep -v '^agentwatch:')"
+else
+	gives EACCES 'no POSIX queue can be used where none are mounted on /dev/mqueue' queue "aw-landlock-$$"
+fi
 gives EPERM 'no file is opened by its handle' handle "$tmp/ro/secret/key"
 
 # What came with later interfaces.

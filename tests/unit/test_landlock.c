@@ -282,6 +282,10 @@ static void basics_stay_unless_taken_away(void)
 			aw_landlock_granted(&l, "/dev/tty") & AW_LL_IOCTL_DEV &&
 			aw_landlock_granted(&l, "/dev/shm/x") & AW_LL_MAKE_REG,
 		"devices that programs cannot do without are granted");
+	ok((aw_landlock_granted(&l, "/dev/mqueue/x") &
+		   (AW_LL_READ_FILE | AW_LL_WRITE_FILE | AW_LL_MAKE_REG)) ==
+			(AW_LL_READ_FILE | AW_LL_WRITE_FILE),
+		"and queues");
 	ok(aw_landlock_granted(&l, "/proc/self/status") & AW_LL_READ_FILE,
 		"and /proc can be read");
 	ok(!(aw_landlock_granted(&l, "/proc/sys/kernel/core_pattern") &
@@ -295,6 +299,10 @@ static void basics_stay_unless_taken_away(void)
 	plan.count = 1;
 	aw_landlock_make(&wish, &l, &err);
 	ok(!(aw_landlock_granted(&l, "/dev/null")), "a rule takes them away");
+	aw_landlock_release(&l);
+	entry.path = entry.source = (char *)"/dev/mqueue";
+	aw_landlock_make(&wish, &l, &err);
+	ok(!(aw_landlock_granted(&l, "/dev/mqueue")), "queues too");
 	aw_landlock_release(&l);
 }
 

@@ -189,6 +189,14 @@ static void only_what_is_clean_is_granted(void)
 	ok(!aw_landlock_holds(&l, AW_WRITE, in_top("/rw/file")) &&
 			aw_landlock_holds(&l, AW_WRITE, in_top("/ro/open/file")),
 		"what may be changed is as in the plan");
+	ok(aw_landlock_granted(&l, "/dev/mqueue/x") & AW_LL_READ_FILE,
+		"queues may be used");
+	aw_landlock_release(&l);
+	rules_for("filesystem: {default: read-only, deny: ['/dev/mqueue/x']}", usual,
+		true, &l);
+	ok(l.reads_held &&
+			!(aw_landlock_granted(&l, "/dev/mqueue/x") & AW_LL_READ_FILE),
+		"but where one is denied none is read");
 	aw_landlock_release(&l);
 }
 

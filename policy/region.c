@@ -6,6 +6,9 @@
 
 #include "policy/glob.h"
 #include "policy/image_layout.h"
+#include "policy/port_net.h"
+#include "policy/private.h"
+#include "policy/profile.h"
 
 /* A name that hardly a literal rule has and no path can hold unnoticed. */
 static const char any_child[] = "/\x01\x7f";
@@ -331,6 +334,46 @@ bool aw_image_lists_listening(const struct aw_image *image, uint32_t profiles)
 			if (lists_listening(image, s))
 				return true;
 	return false;
+}
+
+/*
+ * Bound to all interfaces of a network that has a loopback alone, it listens on that:
+ * so who may listen there may do this.
+ */
+static void admit_all_interfaces(const struct aw_image *image, uint32_t profiles,
+	const struct aw_address *to, struct aw_decision *decision)
+{
+	static const struct aw_address loopback[] = {
+		{.family = AF_INET, .bytes = {127, [3] = 1}},
+		{.family = AF_INET6, .bytes = {[15] = 1}}};
+	struct aw_decision worst = {AW_ALLOW, AW_NO_RULE}, one;
+
+	if (!aw_address_is_any(to))
+		return;
+	for (size_t i = 0; i < (to->family == AF_INET ? 1U : 2U); i++) {
+		struct aw_address home = loopback[i];
+
+		home.port = to->port;
+		aw_image_decide_address_in(image, profiles, AW_BIND, &home, &one);
+		if (one.verdict >= worst.verdict)
+			worst = one;
+	}
+	if (worst.verdict < decision->verdict)
+		*decision = worst;
+}
+
+void aw_image_decide_inside(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const struct aw_address *to,
+	struct aw_decision *decision)
+{
+	if (decision->verdict != AW_DENY || decision->rule != AW_NO_RULE)
+		return;
+	if (action == AW_BIND && aw_image_lists_listening(image, profiles)) {
+		admit_all_interfaces(image, profiles, to, decision);
+		return;
+	}
+	aw_image_decide_address_in(
+		image, profiles | AW_PROFILES_ALONE, action, to, decision);
 }
 
 static bool is_of(const struct aw_image_entry *entry, enum aw_action action)

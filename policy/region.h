@@ -82,6 +82,14 @@ bool aw_image_network_open(const struct aw_image *image, uint32_t profiles);
 bool aw_image_lists_listening(const struct aw_image *image, uint32_t profiles);
 
 /*
+ * Behind a wall with a network of its own what stays among the processes needs no rule:
+ * what such a denial by a default becomes there, unless a profile is against it.
+ */
+void aw_image_decide_inside(const struct aw_image *image, uint32_t profiles,
+	enum aw_action action, const struct aw_address *to,
+	struct aw_decision *decision);
+
+/*
  * Every range of ports that some rule admits for AW_CONNECT or AW_BIND; false, and no
  * calls, when ports make no difference.
  */

@@ -324,8 +324,12 @@ static int prepare(struct aw_run *run, struct aw_error *err)
 		return -1;
 	if (err->code && !run->options.quiet)
 		aw_say("%s", err->text);
-	if (aw_run_choose_wall(run, err) < 0 ||
-		aw_session_create(run->options.session, &run->session, err) < 0 ||
+	if (aw_run_choose_wall(run, err) < 0)
+		return -1;
+	run->foresees_network = run->policy.mode == AW_AUDIT &&
+				aw_wall_would_be_apart(&run->policy,
+					run->options.runner, run->engine != AW_PRELOAD);
+	if (aw_session_create(run->options.session, &run->session, err) < 0 ||
 		name_socket(run, err) < 0 || aw_run_build_wall(run, err) < 0 ||
 		aw_offers_open(&run->offers, &run->policy, run->wall.own_network, err) <
 			0 ||

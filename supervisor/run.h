@@ -49,6 +49,7 @@ struct aw_run {
 	struct aw_shared shared;
 	char *socket; /* preload engine; owned, or NULL */
 	enum aw_engine engine;
+	bool foresees_network; /* audit: enforce would give it one of its own */
 	struct aw_wall wall;
 	struct aw_plan plan; /* empty without a wall */
 	char *instance;	     /* owned; folder of the redirected HOME, or NULL */
@@ -122,6 +123,13 @@ int aw_run_choose_wall(struct aw_run *run, struct aw_error *err);
  * or NULL.
  */
 const char *aw_wall_expected(const struct aw_policy *policy, const char *named);
+
+/*
+ * Would the one that `run --mode enforce` takes give the command a network of its own?
+ * For audit; where it cannot be used, no.
+ */
+bool aw_wall_would_be_apart(
+	const struct aw_policy *policy, const char *named, bool notified);
 
 /* The runner where nobody names one, for the loader. */
 const char *aw_wall_default(enum aw_mode mode, enum aw_base_kind base);

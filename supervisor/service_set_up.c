@@ -55,6 +55,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	w->quiet = run->options.quiet;
 	w->holds = w->enforce && run->engine != AW_PRELOAD;
 	w->own_network = run->wall.own_network;
+	w->foresees_network = run->foresees_network;
 	w->own_pids = run->wall.own_pids;
 	w->self = getpid();
 	w->front = run->front;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/region.h"
 #include "supervisor/cleanup.h"
 #include "supervisor/run.h"
 #include "supervisor/say.h"
@@ -101,6 +102,24 @@ const char *aw_wall_expected(const struct aw_policy *policy, const char *named)
 	if (named || policy->runner)
 		return named ? named : policy->runner;
 	return aw_wall_default(policy->mode, policy->base_kind);
+}
+
+bool aw_wall_would_be_apart(
+	const struct aw_policy *policy, const char *named, bool notified)
+{
+	const struct aw_runner *runner;
+	struct aw_error ignored;
+
+	if (!notified || !aw_image_network_closed(policy->image))
+		return false;
+	if (!named)
+		named = policy->runner ? policy->runner
+				       : aw_wall_default(AW_ENFORCE, policy->base_kind);
+	if (strcmp(named, "bwrap") != 0 &&
+		(strcmp(named, "firejail") != 0 || geteuid() != 0))
+		return false;
+	runner = aw_runner_find(named);
+	return runner && runner->probe(&ignored) == 0;
 }
 
 static int choose(struct aw_run *run, struct aw_error *err)

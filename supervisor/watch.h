@@ -35,12 +35,13 @@ enum { AW_SPARE_LEAST = 4, AW_SPARE_MOST = 32, AW_RINGS_MOST = 64 };
 struct aw_watch {
 	enum aw_engine engine;
 	bool enforce, hides, ask, quiet;
-	bool no_new_privs;  /* the filter needed it */
-	bool own_network;   /* it made a network namespace */
-	bool own_pids;	    /* the wall made a pid namespace */
-	_Atomic dev_t proc; /* of the /proc that the session has, once it is known */
-	bool holds;	    /* allowed calls are done on behalf */
-	pid_t self, front;  /* ours, which nobody may touch */
+	bool no_new_privs;     /* the filter needed it */
+	bool own_network;      /* it made a network namespace */
+	bool foresees_network; /* audit: enforce would have made one */
+	bool own_pids;	       /* the wall made a pid namespace */
+	_Atomic dev_t proc;    /* of the /proc that the session has, once it is known */
+	bool holds;	       /* allowed calls are done on behalf */
+	pid_t self, front;     /* ours, which nobody may touch */
 	_Atomic pid_t
 		late; /* behind a wall: its end is told by the wall's program; or 0 */
 	const struct aw_strength_facts *facts; /* of the session's start */

@@ -13,6 +13,7 @@
 
 #include "supervisor/audit/address.h"
 #include "supervisor/kernel/call.h"
+#include "supervisor/kernel/route.h"
 #include "supervisor/net/name_servers.h"
 
 static struct aw_name_servers *servers; /* of the host; NULL: no memory */
@@ -69,6 +70,7 @@ static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 	if (decision.verdict == AW_DENY && decision.rule == AW_NO_RULE &&
 		!call->watch->enforce && asks_for_names(call, &to))
 		decision.verdict = AW_ALLOW;
+	aw_route_foresee(call, &any, &to, &decision);
 	if (decision.verdict == AW_ALLOW && to.host)
 		event->host = (struct aw_text){to.host, strlen(to.host)};
 	aw_call_decide(call, &decision);

@@ -5,10 +5,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/private.h"
-#include "policy/profile.h"
 #include "policy/region.h"
 #include "supervisor/kernel/name_route.h"
+#include "supervisor/net/client.h"
 #include "supervisor/net/listens.h"
 #include "supervisor/net/name_service.h"
 
@@ -37,50 +36,39 @@ bool aw_route_is_inside(const struct aw_address *to)
 	       memcmp(bytes, plain, 16) == 0;
 }
 
-/*
- * Bound to all interfaces of a network that has a loopback alone, it listens on that:
- * so who may listen there may do this.
- */
-static void admit_all_interfaces(struct aw_notified *call, const struct aw_address *to,
-	struct aw_decision *decision)
-{
-	static const struct aw_address loopback[] = {
-		{.family = AF_INET, .bytes = {127, [3] = 1}},
-		{.family = AF_INET6, .bytes = {[15] = 1}}};
-	struct aw_decision worst = {AW_ALLOW, AW_NO_RULE}, one;
-
-	if (!aw_address_is_any(to))
-		return;
-	for (size_t i = 0; i < (to->family == AF_INET ? 1U : 2U); i++) {
-		struct aw_address home = loopback[i];
-
-		home.port = to->port;
-		aw_image_decide_address_in(atomic_load(&call->watch->image),
-			call->target.who.role.profiles, AW_BIND, &home, &one);
-		if (one.verdict >= worst.verdict)
-			worst = one;
-	}
-	if (worst.verdict < decision->verdict)
-		*decision = worst;
-}
-
 /* No rule speaks of it: what stays among the processes behind a wall needs none. */
 static void admit_inside(struct aw_notified *call, const struct aw_address *to,
 	struct aw_decision *decision)
 {
-	const struct aw_image *image = atomic_load(&call->watch->image);
-	uint32_t profiles = call->target.who.role.profiles;
-	enum aw_action action = call->event.action;
+	aw_image_decide_inside(atomic_load(&call->watch->image),
+		call->target.who.role.profiles, call->event.action, to, decision);
+}
 
-	if (decision->verdict != AW_DENY || decision->rule != AW_NO_RULE)
+/*
+ * A server of the session's, or nobody at all: then enforce would answer as audit does.
+ * What else listens on this machine is out of reach there.
+ */
+static bool would_be_inside(
+	const struct aw_notified *call, const union aw_any_address *at)
+{
+	int protocol = call->event.action == AW_SEND ? IPPROTO_UDP : IPPROTO_TCP;
+	ino_t inode;
+
+	return !aw_here_listens(protocol, at, &inode) ||
+	       (inode && aw_client_holds(call->watch, inode));
+}
+
+void aw_route_foresee(struct aw_notified *call, const union aw_any_address *at,
+	const struct aw_address *to, struct aw_decision *decision)
+{
+	const struct aw_watch *watch = call->watch;
+
+	if (watch->enforce || !watch->foresees_network ||
+		decision->verdict != AW_DENY || decision->rule != AW_NO_RULE ||
+		!aw_route_is_inside(to))
 		return;
-	if (action == AW_BIND && aw_image_lists_listening(image, profiles)) {
-		admit_all_interfaces(call, to, decision);
-		return;
-	}
-	/* unless a profile is against it */
-	aw_image_decide_address_in(
-		image, profiles | AW_PROFILES_ALONE, action, to, decision);
+	if (call->event.action == AW_BIND || would_be_inside(call, at))
+		admit_inside(call, to, decision);
 }
 
 /*

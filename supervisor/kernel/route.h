@@ -29,6 +29,13 @@ enum aw_route aw_route_of_own_name(
 void aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 	struct aw_address *to, struct aw_decision *decision);
 
+/*
+ * In audit, after the rules: what enforce would leave to the session behind a wall with
+ * a network of its own is no denial.
+ */
+void aw_route_foresee(struct aw_notified *call, const union aw_any_address *at,
+	const struct aw_address *to, struct aw_decision *decision);
+
 /* The loopback, or what stands for it: any address that only the wall's inside has. */
 bool aw_route_is_inside(const struct aw_address *to);
 

@@ -298,3 +298,23 @@ bool aw_client_find(struct aw_watch *watch, const struct aw_client *client,
 		ret->role.profiles = s.profiles;
 	return s.found && !atomic_load(over);
 }
+
+bool aw_client_holds(struct aw_watch *watch, ino_t inode)
+{
+	const struct aw_client client = {.inode = inode};
+	const _Atomic bool never = false;
+	struct aw_who who;
+	struct search s = {
+		.watch = watch, .client = &client, .over = &never, .who = &who};
+	AW_FREE pid_t *pids = NULL;
+	pid_t known[KNOWN_MOST];
+
+	look_at_all(
+		&s, known, aw_processes_alive(watch->tree, known, KNOWN_MOST), FIRST);
+	if (!s.found) {
+		size_t count = aw_descendants(watch->self, &pids);
+
+		look_at_all(&s, pids, count < KNOWN_MOST ? count : KNOWN_MOST, FIRST);
+	}
+	return s.found;
+}

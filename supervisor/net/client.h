@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "supervisor/watch.h"
 
@@ -39,5 +40,8 @@ bool aw_client_is_known(
  */
 bool aw_client_find(struct aw_watch *watch, const struct aw_client *client,
 	const _Atomic bool *over, struct aw_who *ret);
+
+/* Quick.  Has a process of the session this socket, among its first descriptors? */
+bool aw_client_holds(struct aw_watch *watch, ino_t inode);
 
 #endif

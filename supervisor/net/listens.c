@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/cleanup.h"
+
 /* One question at a time, over a socket that stays. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aw_inner *asked_of;
@@ -46,13 +48,14 @@ static union aw_any_address named(const union aw_any_address *at)
 	return to;
 }
 
-/* 0, or an errno: ENOENT for nobody. */
-static int ask(int fd, const struct question *question)
+/* 0 and the inode, or an errno: ENOENT for nobody. */
+static int ask(int fd, const struct question *question, ino_t *ret_inode)
 {
 	struct {
 		struct nlmsghdr header;
 		union {
 			struct nlmsgerr error;
+			struct inet_diag_msg found;
 			char rest[2048];
 		} body;
 	} answer;
@@ -65,26 +68,52 @@ static int ask(int fd, const struct question *question)
 	while (n < 0 && errno == EINTR);
 	if (n < (ssize_t)sizeof(answer.header))
 		return EPROTO;
-	return answer.header.nlmsg_type == NLMSG_ERROR ? -answer.body.error.error : 0;
+	if (answer.header.nlmsg_type == NLMSG_ERROR)
+		return -answer.body.error.error;
+	*ret_inode = answer.body.found.idiag_inode;
+	return 0;
+}
+
+/* False: the kernel cannot say it of this protocol. */
+static bool put(int protocol, const union aw_any_address *at, struct question *ret)
+{
+	union aw_any_address to = named(at);
+
+	if (protocol == IPPROTO_MPTCP) /* listens as TCP, too */
+		protocol = IPPROTO_TCP;
+	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
+		return false;
+	*ret = (struct question){.header = {.nlmsg_len = sizeof(*ret),
+					 .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+					 .nlmsg_flags = NLM_F_REQUEST},
+		.about = {.sdiag_family = (unsigned char)at->family,
+			.sdiag_protocol = (unsigned char)protocol,
+			.idiag_states = ~0U}};
+	set_ends(&ret->about.id, &to);
+	return true;
+}
+
+bool aw_here_listens(int protocol, const union aw_any_address *at, ino_t *ret_inode)
+{
+	AW_CLOSE int fd = -1;
+	struct question question;
+
+	*ret_inode = 0;
+	if (!put(protocol, at, &question))
+		return true;
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	return fd < 0 || ask(fd, &question, ret_inode) != ENOENT;
 }
 
 bool aw_inner_listens(
 	struct aw_inner *inner, int protocol, const union aw_any_address *at)
 {
-	struct question question = {.header = {.nlmsg_len = sizeof(question),
-					    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-					    .nlmsg_flags = NLM_F_REQUEST},
-		.about = {.sdiag_family = (unsigned char)at->family,
-			.sdiag_protocol = (unsigned char)protocol,
-			.idiag_states = ~0U}};
-	union aw_any_address to = named(at);
+	struct question question;
+	ino_t inode;
 	bool nobody;
 
-	if (protocol == IPPROTO_MPTCP) /* listens as TCP, too */
-		question.about.sdiag_protocol = IPPROTO_TCP;
-	else if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
+	if (!put(protocol, at, &question))
 		return true;
-	set_ends(&question.about.id, &to);
 	pthread_mutex_lock(&lock);
 	if (asked_of != inner) {
 		if (channel >= 0)
@@ -93,7 +122,7 @@ bool aw_inner_listens(
 			inner, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, NULL, 0);
 		asked_of = inner;
 	}
-	nobody = channel >= 0 && ask(channel, &question) == ENOENT;
+	nobody = channel >= 0 && ask(channel, &question, &inode) == ENOENT;
 	pthread_mutex_unlock(&lock);
 	return !nobody;
 }

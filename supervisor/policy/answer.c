@@ -109,8 +109,9 @@ void aw_answer_print(const struct aw_answer *a)
 			aw_strength_name(a->held.strength), a->held.by);
 	printf(" (runner %s, engine %s)\n", a->standing->runner, a->standing->engine);
 	if (a->word.inside && denied)
-		printf("      but the session has a loopback of its own, and reaches "
-		       "what it serves there itself\n");
+		printf("      but %sthe session has a loopback of its own, and reaches "
+		       "what it serves there itself\n",
+			a->standing->holding.facts.enforce ? "" : "in enforce ");
 	if (is_keyed(a))
 		printf("      but not a rename onto it, as git makes it, when no key "
 		       "that runs a program comes with it\n");

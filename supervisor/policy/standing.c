@@ -118,6 +118,10 @@ int aw_standing_hold(const struct aw_standing_wish *wish, struct aw_standing *st
 	standing->runner = aw_wall_expected(&standing->policy, wish->runner);
 	if (build_wall(standing, notified, err) < 0)
 		return -1;
+	standing->apart = standing->policy.mode == AW_ENFORCE
+				  ? notified && standing->wall.own_network
+				  : aw_wall_would_be_apart(
+					    &standing->policy, wish->runner, notified);
 	return aw_hold(&standing->policy, &standing->plan, &standing->wall, notified,
 		&standing->holding, err);
 }

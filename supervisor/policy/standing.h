@@ -29,7 +29,8 @@ struct aw_standing {
 	struct aw_wall wall;
 	struct aw_holding holding;
 	const char *runner, *engine; /* names */
-	bool loaded;		     /* the policy is there */
+	bool apart;  /* the session has a network of its own, in audit: would have */
+	bool loaded; /* the policy is there */
 };
 
 /* Layers and policy alone; what was found wrong or odd goes to *found. */

@@ -377,20 +377,16 @@ static void look_at_machine(const struct aw_standing *standing,
 static void look_inside(const struct aw_standing *standing,
 	const struct aw_subject *subject, struct aw_word *ret)
 {
-	const struct aw_strength_facts *facts = &standing->holding.facts;
-	const struct aw_image *image = standing->policy.image;
-	struct aw_decision inside;
+	const struct aw_address *to = &subject->address;
+	struct aw_decision inside = ret->decision;
 
-	if (!facts->enforce || !facts->apart || !facts->notified ||
-		ret->decision.verdict != AW_DENY || ret->decision.rule != AW_NO_RULE ||
-		subject->address.family == AF_UNIX || !subject->address.family ||
-		(subject->action != AW_BIND &&
-			!aw_address_is_loopback(&subject->address)) ||
-		(subject->action == AW_BIND &&
-			aw_image_lists_listening(image, facts->profiles)))
+	if (!standing->apart || ret->decision.verdict != AW_DENY ||
+		ret->decision.rule != AW_NO_RULE || to->family == AF_UNIX ||
+		!to->family ||
+		(subject->action != AW_BIND && !aw_address_is_loopback(to)))
 		return;
-	aw_image_decide_address_in(image, facts->profiles | AW_PROFILES_ALONE,
-		subject->action, &subject->address, &inside);
+	aw_image_decide_inside(standing->policy.image, standing->holding.facts.profiles,
+		subject->action, to, &inside);
 	ret->inside = inside.verdict == AW_ALLOW;
 	if (ret->inside && subject->action == AW_BIND)
 		ret->decision = inside;

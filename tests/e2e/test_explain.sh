@@ -49,6 +49,9 @@ printf 'version: 1\n' >"$tmp/bare.yaml"
 if [ $engine = kernel ] && "$AGENTWATCH" run --quiet --mode enforce --runner bwrap --on-missing-runner fail --log none -- true 2>/dev/null; then
 	behind() { "$AGENTWATCH" policy explain --json --mode enforce --runner "${runner:-bwrap}" --policy "$tmp/bare.yaml" "$@" | jq -r '"\(.verdict) \(.inside)"'; }
 	is 'deny true' 'behind bwrap the loopback is the own one' "$(behind --connect 127.0.0.1:9)"
+	is 'deny true' 'audit foresees it' "$(behind --mode audit --connect 127.0.0.1:9)"
+	is 'allow true' 'and that one may listen' "$(behind --mode audit --listen 127.0.0.1:9)"
+	is 'deny null' 'not without such a wall' "$(runner=exec behind --mode audit --listen 127.0.0.1:9)"
 	is 'deny null' 'which another host is not' "$(behind --connect 192.0.2.1:9)"
 	is 'allow true' 'and the session may listen in its own network' "$(behind --listen 0.0.0.0:80)"
 	printf 'version: 1\nnetwork: {listen: ["127.0.0.1:80"]}\n' >"$tmp/bare.yaml"

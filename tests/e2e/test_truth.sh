@@ -108,6 +108,39 @@ for raced in $(jq -r '.strength // empty' "$log" | sort -u); do
 	like '^[a-z-]+$' "strength $raced is one word" "$raced"
 done
 
+# A server of the session is in reach of it where enforce has a network for it, and audit knows that.
+cat >"$tmp/serve.py" <<'END'
+import socket, sys
+own = socket.socket()
+own.bind(("127.0.0.1", 0))
+own.listen(5)
+for port in own.getsockname()[1], 1, *map(int, sys.argv[1:]):
+    socket.socket().connect_ex(("127.0.0.1", port))
+socket.socket().bind(("0.0.0.0", 0))
+one, two = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+one.bind(("127.0.0.1", 0))
+two.sendto(b"x", one.getsockname())
+END
+python3 -c 'import socket, time
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(5); print(s.getsockname()[1], flush=True); time.sleep(120)' >"$tmp/port" &
+at_end "kill $!"
+wait_for 5 test -s "$tmp/port"
+port=$(cat "$tmp/port")
+for how in 'hybrid bwrap' 'kernel bwrap' 'hybrid landlock' 'hybrid exec'; do
+	read -r engine runner <<<"$how"
+	"$AGENTWATCH" run -q --log none --on-missing-runner fail --mode enforce --runner "$runner" -- true 2>/dev/null || {
+		skip "$how: own servers" 'the sandbox does not work here'
+		continue
+	}
+	run audit --engine "$engine" --runner "$runner" -- python3 "$tmp/serve.py" "$port"
+	if [ "$runner" = bwrap ]; then
+		is "connect 127.0.0.1" "$how: audit would refuse the server of others alone" "$(denials)"
+		is "$port" "$how: that one" "$(jq -r 'select(.verdict == "deny") | .port' "$log")"
+	else
+		is 7 "$how: audit would refuse all of them" "$(denials | wc -l)"
+	fi
+done
+
 # Names are named, with the reason, and where they are asked for is none.
 run enforce --runner exec -- python3 -c 'import socket; socket.getaddrinfo("host.example", 443)'
 is 'connect host.example' 'enforce names the host that it refuses' "$(denials | sort -u)"

@@ -330,7 +330,7 @@ static int check_points(const struct bwrap *b, struct aw_error *err)
 		const struct aw_plan_entry *entry = &b->plan->entries[i];
 		const struct aw_plan_entry *parent = above(b, i);
 
-		if (entry->access == AW_PLAN_NOTHING ||
+		if (!parent || entry->access == AW_PLAN_NOTHING ||
 			strcmp(entry->path, entry->source) == 0 ||
 			b->empty[parent - b->plan->entries] ||
 			has_point(parent, entry->path))

@@ -148,6 +148,13 @@ read $area/closed/file EACCES" 'the wall alone refuses what is named' \
 		"$(by_wall read "$repo/other/fine" read "$repo/other/secret" read "$repo/other/hid" read "$area/new/below/link" read "$area/open/file" \
 			read "$area/closed/file" | sed 's/ENOENT/EACCES/')"
 fi
+expose "$HOME" "$repo/other" rw >"$tmp/home.yaml"
+echo rc >"$HOME/.bashrc"
+in_home() { "$aw" run -q --log none --mode enforce --policy "$tmp/home.yaml" --runner bwrap -- "$@" 2>/dev/null; }
+is made 'protections hold in a home of another name' "$(in_home sh -c 'cd other; cat .ssh/id; echo x >>.bashrc; echo x >.profile; echo made >made; cat made')"
+is 'rc made' 'and it may be changed otherwise' "$(cat "$HOME/.bashrc" "$HOME/made" | xargs)"
+is '' 'nothing that starts programs was made there' "$(ls "$HOME/.profile" 2>/dev/null)"
+rm -f "$HOME/.bashrc" "$HOME/made"
 expose "$shown" /aw-shown/here ro "$shown/fine" /etc/aw-shown ro >"$tmp/root.yaml"
 is 'fine fine' 'a target right below / and one that is a file' \
 	"$("$aw" run -q --log none --mode enforce --policy "$tmp/root.yaml" --runner bwrap -- cat /aw-shown/here/fine /etc/aw-shown | xargs)"

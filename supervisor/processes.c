@@ -73,6 +73,7 @@ void aw_processes_free(struct aw_processes *tree)
 		free(t);
 	}
 	aw_table_free_images(tree);
+	aw_table_free_foreseen(tree);
 	HASH_ITER(hh, tree->names, n, next_name)
 	{
 		HASH_DEL(tree->names, n);
@@ -98,6 +99,24 @@ void aw_table_refresh_exe(struct aw_processes *tree, struct process *p)
 		 p->exe_next) /* it does not let itself be looked at */
 		p->who.exe = p->exe_next;
 	p->who.execing = false;
+}
+
+/*
+ * Who made it may have become another program and made it before its own first call:
+ * then it is looked at as that one would be.  So is an orphan, of which nobody knows
+ * who made it; the very first process is agentwatch-enter.
+ */
+static void inherit_exec(
+	struct aw_processes *tree, struct process *p, const struct process *parent)
+{
+	if (parent && parent->who.execing) {
+		p->file_before = parent->file_before;
+		memcpy(p->files, parent->files, sizeof(p->files));
+		p->any_file = parent->any_file;
+		p->exe_next = parent->exe_next;
+	}
+	p->who.execing =
+		parent ? parent->who.execing || tree->adopts : tree->processes != NULL;
 }
 
 static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
@@ -127,9 +146,11 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 			parent->who.exe; /* an exec of its own would have been seen */
 	else
 		aw_table_refresh_exe(tree, p);
+	if (tree->sees_execs)
+		inherit_exec(tree, p, parent);
 	/* what could change it in between is a watched call */
-	p->who.plain_root =
-		(parent && parent->who.plain_root) || aw_proc_has_our_view(pid);
+	p->who.plain_root = !tree->moved && ((parent && parent->who.plain_root) ||
+						    aw_proc_has_our_view(pid));
 	HASH_ADD_INT(tree->processes, who.pid, p);
 	if (p->hh.tbl)
 		return p;

@@ -151,6 +151,8 @@ void aw_processes_set_inner(struct aw_processes *tree, pid_t pid, pid_t inner);
 /* From now on it has a filter of its own / another root; children inherit the first. */
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid);
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid);
+/* By a call that others may share in, nobody knows who (clone(2), CLONE_FS). */
+void aw_processes_set_all_moved_root(struct aw_processes *tree);
 
 /*
  * Some process of the session adopts the orphans of those below it: who the parent of a

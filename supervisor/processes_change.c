@@ -26,6 +26,61 @@ static bool is_same_file(const struct aw_file_id *a, const struct aw_file_id *b)
 	return a->inode && a->inode == b->inode && a->device == b->device;
 }
 
+/* Interpreters of scripts, mostly: few, and the same again and again. */
+static struct foreseen *find_foreseen(
+	struct aw_processes *tree, const struct aw_file_id *id, struct aw_file_id *key)
+{
+	struct foreseen *known;
+
+	memset(key, 0, sizeof(*key)); /* a key has no odd bytes */
+	key->device = id->device;
+	key->inode = id->inode;
+	HASH_FIND(hh, tree->foreseen, key, sizeof(*key), known);
+	return known;
+}
+
+static void foresee(struct aw_processes *tree, const struct aw_exec *exec)
+{
+	struct foreseen *known;
+	struct aw_file_id key;
+
+	tree->any_file |= exec->any;
+	for (size_t i = 0; i < AW_PROGRAM_FILES && exec->files[i].inode; i++) {
+		if (find_foreseen(tree, &exec->files[i], &key) ||
+			!(known = calloc(1, sizeof(*known))))
+			continue;
+		memcpy(&known->file, &key, sizeof(key));
+		HASH_ADD(hh, tree->foreseen, file, sizeof(key), known);
+		if (!known->hh.tbl)
+			free(known);
+	}
+}
+
+void aw_table_free_foreseen(struct aw_processes *tree)
+{
+	struct foreseen *known, *next;
+
+	HASH_ITER(hh, tree->foreseen, known, next)
+	{
+		HASH_DEL(tree->foreseen, known);
+		free(known);
+	}
+}
+
+/* Who has no exec of its own may be what any of the session's was judged as. */
+static bool is_among(struct aw_processes *tree, const struct process *p,
+	const struct aw_file_id *now)
+{
+	struct aw_file_id key;
+	bool among = p->any_file || is_same_file(now, &p->file_before);
+
+	for (size_t i = 0; i < AW_PROGRAM_FILES; i++)
+		among |= is_same_file(now, &p->files[i]);
+	if (!p->files[0].inode)
+		among |= tree->any_file || find_foreseen(tree, now, &key);
+	return among;
+}
+
 static void note_exec(struct process *p, pid_t tid)
 {
 	for (size_t i = 0; i < AW_EXECS; i++)
@@ -51,6 +106,7 @@ void aw_processes_exec(struct aw_processes *tree, pid_t pid, const struct aw_exe
 		if (!p->who.execing)
 			p->file_before = now;
 		note_exec(p, exec->tid);
+		foresee(tree, exec);
 		memcpy(p->files, exec->files, sizeof(p->files));
 		p->any_file = exec->any;
 		p->who.rights_at = ++tree->changes;
@@ -126,10 +182,7 @@ bool aw_processes_is_foreseen(struct aw_processes *tree, pid_t pid)
 	struct aw_file_id now = file_of(pid);
 	bool foreseen = false;
 
-	WITH_PROCESS(tree, pid,
-		     foreseen = p_->any_file || is_same_file(&now, &p_->file_before);
-		     for (size_t i = 0; i < AW_PROGRAM_FILES; i++) foreseen |=
-		     is_same_file(&now, &p_->files[i]));
+	WITH_PROCESS(tree, pid, foreseen = is_among(tree, p_, &now));
 	return foreseen;
 }
 
@@ -180,6 +233,19 @@ void aw_processes_set_plain(struct aw_processes *tree, pid_t pid)
 void aw_processes_set_moved_root(struct aw_processes *tree, pid_t pid)
 {
 	WITH_PROCESS(tree, pid, p_->who.plain_root = false);
+}
+
+void aw_processes_set_all_moved_root(struct aw_processes *tree)
+{
+	struct process *p, *next;
+
+	pthread_mutex_lock(&tree->lock);
+	tree->moved = true;
+	HASH_ITER(hh, tree->processes, p, next)
+	{
+		p->who.plain_root = false;
+	}
+	pthread_mutex_unlock(&tree->lock);
 }
 
 void aw_processes_set_adopts(struct aw_processes *tree)

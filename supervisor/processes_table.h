@@ -62,6 +62,12 @@ struct image {
 	UT_hash_handle hh;
 };
 
+/* A file that some exec may have come to. */
+struct foreseen {
+	struct aw_file_id file;
+	UT_hash_handle hh;
+};
+
 struct aw_processes {
 	pthread_mutex_t lock;
 	struct image *images; /* of all that ever had a role */
@@ -75,6 +81,9 @@ struct aw_processes {
 	void *ctx;
 	bool sees_execs;
 	bool adopts;		    /* some process is a subreaper (prctl(2)) */
+	bool moved;		    /* some process has changed its root */
+	struct foreseen *foreseen;  /* files that execs were judged as */
+	bool any_file;		    /* one of them may have come to anything */
 	bool own_rights, own_umask; /* some process has changed these */
 	uint64_t changes;	    /* of rights, in any process */
 };
@@ -95,6 +104,8 @@ struct aw_role aw_table_role(
 /* It has ended: an exec under way may have succeeded. */
 void aw_table_role_ends(struct aw_processes *tree, struct process *p);
 void aw_table_free_images(struct aw_processes *tree);
+/* processes_change.c */
+void aw_table_free_foreseen(struct aw_processes *tree);
 
 /* Do something with the process p_ if it is known; takes the lock. */
 #define WITH_PROCESS(tree, pid, body)                                                  \

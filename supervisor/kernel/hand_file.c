@@ -381,8 +381,7 @@ static void judge_only(struct aw_notified *call)
 		call->moves = true;
 		call->leads = call->sys == AW_SYS_chroot;
 		if (call->leads)
-			aw_processes_set_moved_root(
-				call->watch->tree, call->target.who.pid);
+			aw_processes_set_all_moved_root(call->watch->tree);
 	}
 	if (call->reply == AW_REPLY_CONTINUE && asks_to_write(call))
 		answer_access(call, &place);

@@ -30,6 +30,50 @@ for engine in hybrid kernel; do
 	rm -f ran
 done
 
+# A denied program that is a script's interpreter, and leaves a child before its own first call.
+cat >../child.c <<'END'
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Children, their children, and whom a subreaper adopts; no watched call before that. */
+int main(void)
+{
+	struct timespec while_others_end = {0, 200000000};
+
+	if (fork() == 0) {
+		if (fork() == 0) {
+			nanosleep(&while_others_end, 0);
+			return open("ran", O_CREAT | O_WRONLY, 0600) < 0;
+		}
+		return open(fork() ? "ran" : "ran-too", O_CREAT | O_WRONLY, 0600) < 0;
+	}
+	return 0;
+}
+END
+gcc -O1 -static -o "$tmp/bin/child" ../child.c
+printf '#!%s\n' "$tmp/bin/child" >"$tmp/bin/leads"
+chmod 755 "$tmp/bin/leads"
+adopting='import ctypes, subprocess, sys, time
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+subprocess.call(sys.argv[1:])
+time.sleep(0.5)'
+policy "{deny: [\"$tmp/bin/child\"]}"
+for runner in exec landlock bwrap; do
+	"$AGENTWATCH" run --quiet --log none --runner $runner --policy "$tmp/policy.yaml" -- true 2>"$tmp/err" ||
+		{ skip "$runner: children of a denied program" "$(tail -n 1 "$tmp/err")"; continue; }
+	"$AGENTWATCH" run --quiet --log none --runner $runner --policy "$tmp/policy.yaml" -- bash -c "$tmp/bin/leads; sleep 0.5" >"$tmp/out" 2>&1
+	is '' "$runner: its children are held, too" "$(ls)"
+	rm -f ran*
+	"$AGENTWATCH" run --quiet --log none --runner $runner --policy "$tmp/policy.yaml" -- python3 -c "$adopting" "$tmp/bin/leads" >"$tmp/out" 2>&1
+	is '' "$runner: those that another process adopts as well" "$(ls)"
+	rm -f ran*
+done
+"$AGENTWATCH" run --quiet --log none -- bash -c "$tmp/bin/leads; sleep 0.5"
+is 'ran ran-too' 'in audit they run' "$(ls | paste -sd' ')"
+rm -f ran*
+
 # What an exec may become all the same.
 policy "{default: deny, allow: [\"$tmp/bin/script\", /usr/bin/env, \"$tmp/bin/again\"]}"
 printf '#!%s\n' "$tmp/bin/inner" >"$tmp/bin/script"

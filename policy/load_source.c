@@ -14,20 +14,35 @@ static void cannot_read(struct aw_loader *l)
 	aw_report_at(l, 1, 1, false, "cannot be read: %s", strerror(errno));
 }
 
-/* A file that somebody else put there must not make us wait or read a device. */
+/* One that we were handed: it may be a pipe or a terminal, and is waited for. */
+static bool is_handed(const char *file)
+{
+	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (strncmp(file, folders[i], strlen(folders[i])) == 0)
+			return true;
+	return strcmp(file, "/dev/stdin") == 0;
+}
+
+/* A named pipe must not make us wait for ever, and nothing be read from a device. */
 static int open_source(struct aw_loader *l)
 {
 	bool untrusted = l->source->trust == AW_UNTRUSTED;
+	bool handed = !untrusted && is_handed(l->source->file);
 	int fd = open(l->source->file,
-		O_RDONLY | O_CLOEXEC | O_NOCTTY | (untrusted ? O_NONBLOCK : 0));
+		O_RDONLY | O_CLOEXEC | O_NOCTTY | (handed ? 0 : O_NONBLOCK));
 	struct stat st;
 
 	if (fd < 0) {
 		cannot_read(l);
 		return -1;
 	}
-	if (untrusted && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		aw_report_at(l, 1, 1, false, "is not a regular file");
+	if (!handed && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		aw_report_at(l, 1, 1, false,
+			untrusted ? "is not a regular file"
+				  : "is not a regular file; a policy comes from one, or "
+				    "as /dev/stdin or /proc/self/fd/N");
 		close(fd);
 		return -1;
 	}

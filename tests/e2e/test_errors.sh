@@ -87,7 +87,7 @@ cheap 'more than 1000 exposed paths' 'more exposed paths than can be' exposed.ya
 awk 'BEGIN { print "version: 1\nfilesystem:\n  default: allow\n  deny:"; for (i = 0; i < 40000; i++) printf "    - /**/a%d/**/b\n", i }' >many.yaml
 cheap 'no mistakes' 'forty thousand patterns' many.yaml
 mkdir folder.yaml
-cheap 'cannot be read: Is a directory' 'a folder' folder.yaml
+cheap 'is not a regular file; a policy comes from one' 'a folder' folder.yaml
 cheap 'cannot be read: No such file' 'nothing at all' nothing.yaml
 
 # A workspace's file is nobody's to wait for.
@@ -95,4 +95,14 @@ mkdir ws && mkfifo ws/.agentwatch.yaml
 timeout 5 "$AGENTWATCH" run --mode enforce --workspace "$tmp/ws" --log none -- true 2>"$tmp/said"
 is 125 'a pipe in the workspace is refused' $?
 like 'ws/.agentwatch.yaml:1:1: error: is not a regular file' 'with a sentence' "$(cat "$tmp/said")"
+# Nor is a named pipe that somebody gave; what we were handed open is waited for.
+mkfifo pipe.yaml
+timeout 5 "$AGENTWATCH" policy check pipe.yaml >"$tmp/said" 2>&1
+is 1 'a named pipe is no policy' $?
+like 'pipe.yaml:1:1: error: is not a regular file; a policy comes from one, or as /dev/stdin' 'with a sentence' "$(cat "$tmp/said")"
+timeout 5 "$AGENTWATCH" run --log none --policy pipe.yaml -- true 2>"$tmp/said"
+is 125 'nor to run with' $?
+for place in /dev/stdin /dev/fd/0 /proc/self/fd/0; do
+	is "$place: no mistakes" "a policy comes through $place" "$(echo 'version: 1' | timeout 5 "$AGENTWATCH" policy check $place)"
+done
 done_testing

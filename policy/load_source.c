@@ -40,9 +40,10 @@ static int open_source(struct aw_loader *l)
 	}
 	if (!handed && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
 		aw_report_at(l, 1, 1, false,
-			untrusted ? "is not a regular file"
-				  : "is not a regular file; a policy comes from one, or "
-				    "as /dev/stdin or /proc/self/fd/N");
+			untrusted
+				? "is not a regular file"
+				: "is not a regular file; a policy comes from one, or "
+				  "as /dev/stdin or /proc/self/fd/N");
 		close(fd);
 		return -1;
 	}

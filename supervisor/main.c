@@ -64,5 +64,6 @@ int main(int argc, char **argv)
 			return 0;
 		return no_command(&err);
 	}
+	aw_options_check_environment(command);
 	return command->main(argc - words, argv + words);
 }

@@ -85,6 +85,12 @@ const char *aw_option_value_name(const struct aw_option *option);
 extern const struct aw_command *const aw_commands[];
 extern const size_t aw_command_count;
 
+/*
+ * One line on stderr when a variable AGENTWATCH_... is no option of any command, with
+ * those of this one (options_environment.c).
+ */
+void aw_options_check_environment(const struct aw_command *command);
+
 /* Help for one command on stdout (options_help.c). */
 void aw_options_help(const struct aw_command *command);
 

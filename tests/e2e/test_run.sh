@@ -66,6 +66,14 @@ like '^agentwatch: ' 'messages start with the name' "$("$aw" run -- no-such-comm
 is '' 'and are never on stdout' "$("$aw" run -- no-such-command-anywhere 2>/dev/null)"
 like 'landlock|bwrap|exec' 'an unknown runner is answered with the valid ones' "$("$aw" run --runner no-such -- true 2>&1)"
 like 'engine' 'an unknown option gets a hint' "$("$aw" run --engin hybrid -- true 2>&1)"
+said=$(AGENTWATCH_MOED=enforce AGENTWATCH_QUITE=1 "$aw" run --log none -- true 2>&1)
+like '^agentwatch: warning: in the environment and without effect' 'so does a variable that is none' "$said"
+like 'AGENTWATCH_MOED \(did you mean AGENTWATCH_MODE\?\)' 'with what it may have meant' "$said"
+like 'AGENTWATCH_QUITE \(did you mean AGENTWATCH_QUIET\?\)' 'each of them' "$said"
+like 'run knows AGENTWATCH_MODE, .*AGENTWATCH_LOG, ' 'and a list of those that there are' "$said"
+is 1 'in one line' "$(grep -c . <<<"$said")"
+is '' 'not what another command knows, nor what is ours' \
+	"$(AGENTWATCH_FOLLOW=1 AGENTWATCH_SOCKET=/none "$aw" run --log none -- true 2>&1)"
 like '^agentwatch ' '--version answers' "$("$aw" --version)"
 
 # --- what went wrong, where, and what to do

@@ -31,7 +31,7 @@ const char *aw_table_intern(struct aw_processes *tree, const char *text)
 	return found->text;
 }
 
-struct aw_processes *aw_processes_new(bool sees_execs)
+struct aw_processes *aw_processes_new(bool sees_execs, bool verifies)
 {
 	struct aw_processes *tree = calloc(1, sizeof(*tree));
 
@@ -39,6 +39,7 @@ struct aw_processes *aw_processes_new(bool sees_execs)
 		return NULL;
 	pthread_mutex_init(&tree->lock, NULL);
 	tree->sees_execs = sees_execs;
+	tree->verifies = verifies;
 	return tree;
 }
 

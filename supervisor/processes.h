@@ -57,8 +57,11 @@ struct aw_who {
 
 struct aw_processes;
 
-/* sees_execs: every exec is announced before it happens (a kernel layer is there). */
-struct aw_processes *aw_processes_new(bool sees_execs);
+/*
+ * sees_execs: every exec is announced before it happens (a kernel layer is there);
+ * verifies: aw_processes_verified() is called for each who->fresh that may go on.
+ */
+struct aw_processes *aw_processes_new(bool sees_execs, bool verifies);
 void aw_processes_free(struct aw_processes *tree);
 
 /* Called with the tree unlocked when a process is first seen. pidfd may be -1. */
@@ -97,6 +100,9 @@ void aw_processes_exec(
  */
 void aw_processes_arrived(
 	struct aw_processes *tree, struct aw_who *who, bool over, bool loads_shim);
+
+/* It is not the program that was judged, and may go on all the same. */
+void aw_processes_verified(struct aw_processes *tree, struct aw_who *who);
 
 /*
  * Has every thread that was about to exec come back, or gone?  tid is making a call.

@@ -134,7 +134,8 @@ static void look_again(
 
 	aw_table_refresh_exe(tree, p);
 	who->fresh = !same && p->who.exe != p->exe_next; /* both interned */
-	p->who.execing = same && !over;
+	/* else what it makes meanwhile would not be looked at */
+	p->who.execing = (same && !over) || (who->fresh && tree->verifies);
 	if (!p->who.execing)
 		end_execs(p);
 }
@@ -158,6 +159,12 @@ void aw_processes_arrived(
 	}
 	who->execing = p && p->who.execing;
 	pthread_mutex_unlock(&tree->lock);
+}
+
+void aw_processes_verified(struct aw_processes *tree, struct aw_who *who)
+{
+	WITH_PROCESS(tree, who->pid, end_execs(p_));
+	who->execing = false;
 }
 
 bool aw_processes_execs_over(struct aw_processes *tree, pid_t pid, pid_t tid)

@@ -80,8 +80,9 @@ struct aw_processes {
 	aw_processes_born born;
 	void *ctx;
 	bool sees_execs;
-	bool adopts;		    /* some process is a subreaper (prctl(2)) */
-	bool moved;		    /* some process has changed its root */
+	bool verifies; /* what has become another program waits for a word */
+	bool adopts;   /* some process is a subreaper (prctl(2)) */
+	bool moved;    /* some process has changed its root */
 	struct foreseen *foreseen;  /* files that execs were judged as */
 	bool any_file;		    /* one of them may have come to anything */
 	bool own_rights, own_umask; /* some process has changed these */

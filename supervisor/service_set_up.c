@@ -72,7 +72,7 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	w->spares_wanted = AW_SPARE_LEAST;
 	w->pidfds = epoll_create1(EPOLL_CLOEXEC);
 	s->loop = epoll_create1(EPOLL_CLOEXEC);
-	w->tree = aw_processes_new(run->engine != AW_PRELOAD);
+	w->tree = aw_processes_new(run->engine != AW_PRELOAD, w->holds);
 	if (w->pidfds < 0 || s->loop < 0 || !w->tree)
 		return aw_fail(err, ENOMEM, "starting the supervisor");
 	aw_processes_on_born(w->tree, aw_watch_born, w);

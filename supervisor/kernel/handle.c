@@ -192,7 +192,12 @@ static bool arrives_well(struct aw_notified *call)
 	aw_persona_drop();
 	if (who->execing)
 		aw_call_arrived(call, false);
-	return (!who->fresh && !call->verifying) || aw_call_verify(call);
+	if (!who->fresh && !call->verifying)
+		return true;
+	if (!aw_call_verify(call))
+		return false;
+	aw_processes_verified(call->watch->tree, who);
+	return true;
 }
 
 /* Audit, and no memory for an entry: what it does is told all the same. */

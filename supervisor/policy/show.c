@@ -43,6 +43,21 @@ static int show_plan(const struct aw_policy_options *values, struct aw_layers *l
 	return aw_plan_show(policy, layers, runner, command, err);
 }
 
+/* What no rule is about, or only one that names the very thing: machine.h, calls.def.
+ */
+static const char in_any_case[] =
+	"# in any case, whatever the rules say: enforce refuses this "
+	"(docs/LIMITS.md),\n"
+	"# held by the supervisor in the engines hybrid and kernel\n"
+	"#   system      new namespaces, mounts, io_uring, bpf, keys of the kernel, "
+	"what\n"
+	"#               is about the whole machine\n"
+	"#   devices     disks, and devices that no rule below /dev names\n"
+	"#   terminals   those of others\n"
+	"#   settings    of the kernel, below /proc and /sys, that no rule names\n"
+	"#   processes   outside of the session: their memory, descriptors, signals\n"
+	"#   agentwatch  the files and sockets of its sessions\n";
+
 static int show(const struct aw_policy_options *values, struct aw_layers *layers,
 	struct aw_policy *policy, char **command, struct aw_error *err)
 {
@@ -52,6 +67,7 @@ static int show(const struct aw_policy_options *values, struct aw_layers *layers
 		return aw_show_json(policy, stdout, err);
 	aw_trust_print(layers->trust, "# ", stdout);
 	aw_policy_print(policy, stdout);
+	fputs(in_any_case, stdout);
 	return 0;
 }
 

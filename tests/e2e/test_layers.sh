@@ -91,6 +91,8 @@ is "$global/agents/helper.yaml:2 (agent)" "of an agent's file" "$(origin "!$tmp/
 is "$ws/.agentwatch.yaml:3 (workspace)" 'of the workspace' "$(origin "$tmp/data/workspace")"
 is "$global/policy.yaml:7 (global)" 'of rules for the runner' "$(origin "$tmp/data/exec")"
 [ -z "$have_system" ] || is "$system:2 (system)" 'of the system' "$(origin "$tmp/data/system")"
+like '# in any case, whatever the rules say: .*held by the supervisor.*#   devices .*#   terminals .*#   settings ' \
+	'what is refused without a rule is listed, and who holds it' "$(tr '\n' ' ' <"$tmp/first.yaml")"
 ok 'it is a policy without mistakes' "$AGENTWATCH" policy check "$tmp/first.yaml"
 plain <"$tmp/first.yaml" >"$tmp/first"
 show --policy "$tmp/first.yaml" | plain >"$tmp/second"

@@ -315,6 +315,12 @@ static int start(struct service *s, struct aw_error *err)
 		return AW_RUN_FAILED;
 	if (aw_launch(s->run, &launched, err) < 0)
 		return AW_RUN_FAILED;
+	if (s->run->wall.binds &&
+		aw_plan_check(&s->run->plan, launched.command, err) < 0) {
+		kill(launched.pid, SIGKILL);
+		waitpid(launched.pid, NULL, 0);
+		return AW_RUN_FAILED;
+	}
 	s->command = launched.command;
 	s->waited = launched.pid;
 	if (s->waited != s->command) {

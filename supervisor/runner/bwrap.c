@@ -415,6 +415,7 @@ static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 				"building the wall: handing bwrap its arguments: %s",
 				strerror(errno));
 		ret->own_mounts = ret->own_pids = ret->no_devices = true;
+		ret->binds = true;
 		ret->own_network = plan->apart;
 		return 0;
 	}

@@ -220,6 +220,7 @@ static void settle(struct aw_plan_maker *maker, const struct aw_place *place)
 		place->raised && access == AW_PLAN_READ ? AW_PLAN_WRITE : access;
 	entry->exists = there;
 	entry->directory = there && lstat(source, &st) == 0 && S_ISDIR(st.st_mode);
+	aw_plan_identify(entry);
 	entry->open_ended = !there;
 	entry->partial = place->partial;
 	entry->hidden = access == AW_PLAN_NOTHING && grade.hidden;

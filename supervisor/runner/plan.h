@@ -14,8 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "policy/load.h"
+
+/* Which file an entry's source is. */
+enum aw_plan_identity {
+	AW_PLAN_UNKNOWN,   /* not there, or behind links that root alone can change */
+	AW_PLAN_KNOWN,	   /* device and inode say it */
+	AW_PLAN_EXCHANGED, /* a link stands where none was a moment ago */
+};
 
 enum aw_plan_access {
 	AW_PLAN_NOTHING, /* not there, or masked */
@@ -36,6 +44,9 @@ struct aw_plan_entry {
 	bool hidden;	 /* access NOTHING, as if nothing were there */
 	bool whole;	 /* partial, but to be mounted as a whole: Landlock, behind the
 			    mounts, grants its parts one by one */
+	enum aw_plan_identity identity;
+	dev_t device;
+	ino_t inode;
 	const char *why; /* "policy", "system", "program", "working directory",
 			    "argument", "exposed", "instance", "session" */
 	uint32_t rule;	 /* for aw_image_rule(), or AW_NO_RULE */
@@ -98,6 +109,12 @@ struct aw_plan_wish {
  */
 int aw_plan_make(
 	const struct aw_plan_wish *wish, struct aw_plan *ret, struct aw_error *err);
+
+/*
+ * identity.c: what stands behind a wall that mounts the plan's own files, where a
+ * process `inside` waits, is what was planned: 0, or -1 with a sentence.
+ */
+int aw_plan_check(const struct aw_plan *plan, pid_t inside, struct aw_error *err);
 
 /* What the plan lets be done with a path; the deepest entry counts. */
 enum aw_plan_access aw_plan_reach(const struct aw_plan *plan, const char *path);

@@ -56,6 +56,9 @@ bool aw_plan_is_shown_to_read(const struct aw_plan_maker *maker, const char *pat
 void aw_places_merge(struct aw_plan_maker *maker);
 void aw_place_free(struct aw_place *place);
 
+/* identity.c: note which file an entry's source is. */
+void aw_plan_identify(struct aw_plan_entry *entry);
+
 /* A path to be read: its real path, and every symbolic link on the way. */
 void aw_plan_want(struct aw_plan_maker *maker, const char *path, const char *why);
 

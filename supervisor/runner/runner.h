@@ -20,6 +20,7 @@ struct aw_wall {
 	char *profile; /* owned; text of a file that prefix names, or NULL */
 	int *fds;      /* owned: descriptors that prefix names by number, inherited */
 	size_t fd_count;
+	bool binds; /* it mounts the plan's own files: aw_plan_check() */
 	bool own_mounts, own_pids, own_network; /* namespaces that it makes */
 	bool no_devices; /* no device file opens but those of its own /dev */
 	bool landlock;	 /* agentwatch-enter applies the plan as a Landlock ruleset */

@@ -87,6 +87,10 @@ for engine in $(engines); do
 	is '' "$how: what has no effect would not be refused" "$(denials)"
 	is 0 "$how: nor counted" "$(counted)"
 	is '' "$how: every call has a subject, a strength and a source" "$(bare_calls)"
+	run audit --engine "$engine" -- sh -c 'git init -q fresh; echo >fresh/.git/hooks/pre-commit; rm -rf fresh/.git/hooks/pre-commit'
+	is "create $place/work/fresh/.git/hooks/pre-commit delete $place/work/fresh/.git/hooks/pre-commit" \
+		"$how: nor git's sample hooks, but another one" "$(denials | sort | paste -sd' ')"
+	rm -rf fresh
 	run audit --engine "$engine" -- mkdir "$HOME/__pycache__"
 	is '' "$how: nor would a folder for Python's caches" "$(denials)"
 	rmdir "$HOME/__pycache__"

@@ -40,6 +40,7 @@ struct aw_watch {
 	bool foresees_network; /* audit: enforce would have made one */
 	bool own_pids;	       /* the wall made a pid namespace */
 	_Atomic dev_t proc;    /* of the /proc that the session has, once it is known */
+	_Atomic dev_t pts;     /* the same of its /dev/pts; 0: it has none */
 	bool holds;	       /* allowed calls are done on behalf */
 	pid_t self, front;     /* ours, which nobody may touch */
 	_Atomic pid_t

@@ -197,7 +197,8 @@ const char *aw_machine_why(const struct aw_machine_thing *thing, uint32_t rule)
 						   : "a device that is not for all "
 						     "users; only a rule below "
 						     "/dev allows it";
-	if (thing->st && !entry && aw_terminal_is_foreign(thing->tid, thing->st) &&
+	if (thing->st && !entry &&
+		aw_terminal_is_foreign(thing->tid, thing->pts, thing->st) &&
 		!names_terminal(thing, rule))
 		return "a terminal that is not the session's; only a rule that names "
 		       "it, or for what is below /dev/pts, allows it";
@@ -222,6 +223,7 @@ const char *aw_machine_keeps(const struct aw_notified *call, enum aw_action acti
 		.st = place->object >= 0 ? &place->st : NULL,
 		.tid = call->target.tid,
 		.proc = atomic_load(&call->watch->proc),
+		.pts = atomic_load(&call->watch->pts),
 		.content = is_content(call->row, call->sys),
 		.futile = is_futile(call->row, call->sys)};
 

@@ -22,7 +22,7 @@ struct aw_machine_thing {
 	int fd;		       /* it, or the folder that it is to be in; -1: neither */
 	const struct stat *st; /* NULL: it is not there */
 	pid_t tid;	       /* whose terminal may be opened */
-	dev_t proc;	       /* the file system of its /proc */
+	dev_t proc, pts;       /* the file systems of its /proc and /dev/pts */
 	bool content;	       /* about what is in it, not about its mode or times */
 	bool futile;	       /* links and attributes, which /proc and /sys refuse */
 };

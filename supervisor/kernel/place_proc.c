@@ -95,18 +95,30 @@ static int jump(struct aw_watch *watch, const struct aw_target *target, int dir,
 	return err;
 }
 
+/* False: it is not there, or does not let itself be looked at. */
+static bool find_device(const char *root, const char *path, _Atomic dev_t *ret)
+{
+	char name[64];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s%s", root, path);
+	if (stat(name, &st) < 0)
+		return false;
+	atomic_store(ret, st.st_dev);
+	return true;
+}
+
 void aw_place_find_proc(struct aw_watch *watch, const struct aw_target *target)
 {
-	char path[40] = "/proc";
-	struct stat st;
+	char root[32] = "";
 
 	if (atomic_load(&watch->proc))
 		return;
 	aw_persona_drop();
 	if (watch->own_pids)
-		snprintf(path, sizeof(path), "/proc/%d/root/proc", target->tid);
-	if (stat(path, &st) == 0)
-		atomic_store(&watch->proc, st.st_dev);
+		snprintf(root, sizeof(root), "/proc/%d/root", target->tid);
+	find_device(root, "/dev/pts", &watch->pts);
+	find_device(root, "/proc", &watch->proc);
 }
 
 int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, int dir,

@@ -85,24 +85,25 @@ static bool session_holds_master(dev_t device)
 	return false;
 }
 
-/* Behind a wall /dev/pts may be another one, which has numbers of its own. */
+/* Each /dev/pts has numbers of its own; what is known is known by those of ours. */
 static bool is_of_our_pts(const struct stat *st)
 {
 	struct stat ours;
 
-	return stat("/dev/pts", &ours) < 0 || ours.st_dev == st->st_dev;
+	return stat("/dev/pts", &ours) == 0 && ours.st_dev == st->st_dev;
 }
 
-bool aw_terminal_is_foreign(pid_t tid, const struct stat *st)
+bool aw_terminal_is_foreign(pid_t tid, dev_t own_pts, const struct stat *st)
 {
 	dev_t device = st->st_rdev;
 	struct aw_proc_stat own;
 
 	if (!S_ISCHR(st->st_mode) ||
-		!(is_pts(device) ? is_of_our_pts(st)
-				 : major(device) == CONSOLES &&
-					   minor(device) <= CONSOLE_LAST))
+		(!is_pts(device) &&
+			(major(device) != CONSOLES || minor(device) > CONSOLE_LAST)))
 		return false;
+	if (is_pts(device) && !is_of_our_pts(st))
+		return st->st_dev != own_pts;
 	for (size_t i = 0; i < sizeof(begun_with) / sizeof(begun_with[0]); i++)
 		if (begun_with[i] == device)
 			return false;

@@ -248,9 +248,16 @@ static int write_records(
 	return r;
 }
 
-/* One writer at a time; the lock goes when the descriptor does. */
+/*
+ * One writer at a time, and each for a moment: who holds the lock longer, which takes
+ * no more than a descriptor to read by, is not waited for.  The lock goes when the
+ * descriptor does.
+ */
+enum { LOCK_TRIES = 250 };
+
 static int lock_records(int *ret_fd, struct aw_error *err)
 {
+	const struct timespec pause = {.tv_nsec = 20000000};
 	AW_FREE char *path = NULL;
 	AW_CLOSE int fd = -1;
 
@@ -261,10 +268,14 @@ static int lock_records(int *ret_fd, struct aw_error *err)
 		return aw_fail(err, errno,
 			"writing %s: %s; from inside a session nothing can be trusted",
 			path, strerror(errno));
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return aw_fail(
-				err, errno, "locking %s: %s", path, strerror(errno));
+	for (int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB) < 0; tries--) {
+		if ((errno != EWOULDBLOCK && errno != EINTR) || !tries)
+			return aw_fail(err, errno,
+				"locking %s: %s; another program holds the lock, "
+				"`fuser %s` names it",
+				path, strerror(errno), path);
+		nanosleep(&pause, NULL);
+	}
 	*ret_fd = aw_take_fd(&fd);
 	return 0;
 }

@@ -164,6 +164,17 @@ said "nothing was recorded, since the policy has mistakes" 'with a sentence'
 is 125 'nor does anything start with it' "$(enforced true)"
 "$AGENTWATCH" trust a b 2>"$tmp/said"
 is 2 'two folders are one too many' $?
+printf 'version: 1\n' >"$file"
+lock=$(find "$XDG_STATE_HOME" -name trusted.lock)
+flock "$lock" sleep 600 &
+holder=$!
+at_end "kill $holder 2>/dev/null"
+wait_for 5 sh -c "! flock -n '$lock' true"
+timeout 60 "$AGENTWATCH" trust 2>"$tmp/said" >/dev/null
+is 1 'a lock that somebody else holds is not waited for without end' $?
+said 'another program holds the lock' 'with a sentence'
+pkill -P $holder; kill $holder 2>/dev/null
+wait $holder 2>/dev/null
 printf 'version: 1 # \033[2J\n' >"$file"
 like '    1  version: 1 # \\x1b\[2J' 'what a terminal would obey is shown' "$("$AGENTWATCH" trust)"
 done_testing

@@ -148,41 +148,108 @@ static void on_lease(struct aw_notified *call, int fd)
 	aw_hand_answer(call, -err);
 }
 
-void aw_call_owner(struct aw_notified *call)
+/*
+ * Signals when there is something to read.  A terminal (tty_fasync()) makes its
+ * foreground group the owner where there is none, which may be a program outside; so
+ * the target is made it before.  on: what memory says, for ioctl.
+ */
+static void on_async(struct aw_notified *call, int fd, bool by_ioctl, int on)
 {
-	int command = (int)call->args[1];
-	bool by_ioctl = call->row->effect == AW_FX_IOCTL;
-	struct f_owner_ex owner = {.pid = 0};
-	AW_CLOSE int fd = -1;
+	struct f_owner_ex owner = {.pid = 0},
+			  target = {F_OWNER_PID, call->target.who.pid};
+	int err = 0;
 
-	call->silent = true;
-	/* nobody else is to be seen; whom somebody else has made the owner is */
-	if (call->watch->own_pids &&
-		(by_ioctl || (command != F_SETSIG && command != F_SETLEASE)))
-		return;
-	if (!by_ioctl && command == F_SETOWN) {
-		if (!may_own(call, (int)call->args[2]))
-			refuse(call, "fcntl(F_SETOWN)");
+	if (fcntl(fd, F_GETOWN_EX, &owner) == 0 && !is_owner_ours(call, &owner)) {
+		refuse(call, by_ioctl ? "ioctl(FIOASYNC)" : "fcntl(F_SETFL, O_ASYNC)");
 		return;
 	}
-	if (!by_ioctl && command != F_SETOWN_EX && command != F_SETSIG &&
-		command != F_SETLEASE)
-		return; /* 32-bit: not told apart by the filter */
-	fd = aw_hand_socket(call, (int)call->args[0]);
-	if (fd < 0)
+	if (!aw_hand_waits(call))
 		return;
-	if (!by_ioctl && (command == F_SETSIG || command == F_SETLEASE)) {
-		(command == F_SETSIG ? on_signal : on_lease)(call, fd);
-		return;
+	if ((!owner.pid && isatty(fd) && fcntl(fd, F_SETOWN_EX, &target) < 0) ||
+		(by_ioctl ? ioctl(fd, FIOASYNC, &on)
+			  : fcntl(fd, F_SETFL, (int)call->args[2])) < 0)
+		err = errno;
+	aw_hand_answer(call, -err);
+}
+
+static void on_command(struct aw_notified *call, int fd, int command)
+{
+	struct f_owner_ex owner = {.pid = 0};
+
+	switch (command) {
+	case F_SETSIG:
+		on_signal(call, fd);
+		break;
+	case F_SETLEASE:
+		on_lease(call, fd);
+		break;
+	case F_SETFL:
+		on_async(call, fd, false, 0);
+		break;
+	default:
+		if (!aw_target_read(
+			    &call->target, call->args[2], &owner, sizeof(owner)))
+			aw_hand_answer(call, -EFAULT);
+		else if (may_own(call, as_number(&owner)))
+			set_here(call, fd, &owner);
+		else
+			refuse(call, "fcntl(F_SETOWN_EX)");
 	}
-	if (!aw_target_read(&call->target, call->args[2],
-		    by_ioctl ? (void *)&owner.pid : (void *)&owner,
-		    by_ioctl ? sizeof(owner.pid) : sizeof(owner))) {
+}
+
+static void on_request(struct aw_notified *call, int fd)
+{
+	struct f_owner_ex owner = {.pid = 0};
+	int value;
+
+	if (!aw_target_read(&call->target, call->args[2], &value, sizeof(value))) {
 		aw_hand_answer(call, -EFAULT);
 		return;
 	}
-	if (may_own(call, by_ioctl ? owner.pid : as_number(&owner)))
+	owner.pid = value;
+	if (call->args[1] == FIOASYNC)
+		on_async(call, fd, true, value);
+	else if (may_own(call, value))
 		set_here(call, fd, &owner);
 	else
-		refuse(call, by_ioctl ? "ioctl(FIOSETOWN)" : "fcntl(F_SETOWN_EX)");
+		refuse(call, "ioctl(FIOSETOWN)");
+}
+
+/* Behind a pid namespace nobody can be named who is outside of it. */
+static bool is_for_us(const struct aw_notified *call, bool by_ioctl, int command)
+{
+	bool walled = call->watch->own_pids;
+
+	if (by_ioctl)
+		return call->args[1] == FIOASYNC || !walled;
+	switch (command) {
+	case F_SETFL: /* 32-bit: not told apart by the filter */
+		return call->args[2] & O_ASYNC;
+	case F_SETSIG:
+	case F_SETLEASE:
+		return true;
+	default:
+		return command == F_SETOWN_EX && !walled;
+	}
+}
+
+void aw_call_owner(struct aw_notified *call)
+{
+	bool by_ioctl = call->row->effect == AW_FX_IOCTL;
+	int command = (int)call->args[1];
+	AW_CLOSE int fd = -1;
+
+	call->silent = true;
+	if (!by_ioctl && command == F_SETOWN && !call->watch->own_pids &&
+		!may_own(call, (int)call->args[2]))
+		refuse(call, "fcntl(F_SETOWN)");
+	if (!is_for_us(call, by_ioctl, command))
+		return;
+	fd = aw_hand_socket(call, (int)call->args[0]);
+	if (fd < 0)
+		return;
+	if (by_ioctl)
+		on_request(call, fd);
+	else
+		on_command(call, fd, command);
 }

@@ -105,6 +105,7 @@ static void on_ioctl(struct aw_notified *call)
 		call->event.action = AW_WRITE;
 		aw_hand_change(call);
 		break;
+	case FIOASYNC:
 	case FIOSETOWN:
 	case SIOCSPGRP:
 		aw_call_owner(call);

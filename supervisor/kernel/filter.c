@@ -205,6 +205,12 @@ static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	start[IF_REQUEST] = f->count;
 	put_one_of(f, 1, aw_watched_ioctls, AW_WATCHED_IOCTLS);
 	start[IF_OWNER] = f->count;
+	load(f, ARGUMENT(1));
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, F_SETFL, 0, 4);
+	load(f, ARGUMENT(2));
+	put(f, BPF_JMP | BPF_JSET | BPF_K, O_ASYNC, 0, 1);
+	answer(f, SECCOMP_RET_USER_NOTIF);
+	answer(f, SECCOMP_RET_ALLOW);
 	put_one_of(f, 1, owner_commands,
 		sizeof(owner_commands) / sizeof(owner_commands[0]));
 

@@ -45,8 +45,8 @@ bool aw_vet_process(struct aw_notified *call, pid_t pid)
 
 bool aw_vet_call(struct aw_notified *call)
 {
+	pid_t pid, leader, parent;
 	size_t argument;
-	pid_t pid;
 
 	switch (call->sys) {
 	case AW_SYS_ptrace:
@@ -64,6 +64,8 @@ bool aw_vet_call(struct aw_notified *call)
 	pid = (pid_t)call->args[argument];
 	if (call->watch->own_pids)
 		pid = aw_proc_outer_pid(call->target.tid, pid);
+	if (aw_proc_parent(pid, &leader, &parent)) /* of a thread */
+		pid = leader;
 	if (aw_vet_process(call, pid))
 		return true;
 	call->silent = true;

@@ -45,7 +45,8 @@ def inside(pid, readable):
         attempt("write " + name, lambda name=name: opened("proc/%s/%s" % (pid, name), os.O_WRONLY))
     attempt("setting", lambda: opened("proc/sys/vm/swappiness", os.O_WRONLY))
     attempt("signal", lambda: fcntl.fcntl(4, F_SETSIG, signal.SIGKILL))
-    fcntl.fcntl(4, fcntl.F_SETFL, fcntl.fcntl(4, fcntl.F_GETFL) | os.O_ASYNC)
+    flags = fcntl.fcntl(4, fcntl.F_GETFL) | os.O_ASYNC
+    attempt("asking for signals", lambda: fcntl.fcntl(4, fcntl.F_SETFL, flags))
     os.write(5, b"x")
     fd = os.open(readable, os.O_RDONLY)
     for kind in (fcntl.F_RDLCK, fcntl.F_WRLCK):

@@ -298,6 +298,9 @@ static void owners_are_noticed(void)
 	}
 	ok(!wrong, "fcntl that says who gets a signal, or that makes others wait, is "
 		   "notified, and no other");
+	data.args[1] = F_SETFL;
+	data.args[2] = O_ASYNC | O_NONBLOCK;
+	ok(notified(&data), "flags are, where they ask for signals");
 	data.args[1] = F_SETSIG;
 	aw_filter_build(&(struct aw_filter_wish){.holds = true}, &filter);
 	ok(notified(&data), "also where a wall has pids of its own: somebody outside "

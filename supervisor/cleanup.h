@@ -23,12 +23,19 @@ static inline void aw_cleanup_free(void *where)
 	errno = saved;
 }
 
+/*
+ * close.c: close(2), but for a socket that lingers (socket(7), SO_LINGER): whoever
+ * closes the last copy of it waits for its peer, for as long as the process has said
+ * that made it, and ours may be the last one.  Another thread waits then.
+ */
+void aw_close(int fd);
+
 static inline void aw_cleanup_close(int *fd)
 {
 	int saved = errno;
 
 	if (*fd >= 0)
-		close(*fd);
+		aw_close(*fd);
 	errno = saved;
 }
 

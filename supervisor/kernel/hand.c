@@ -37,7 +37,7 @@ bool aw_hand_give(struct aw_notified *call, int *fd, uint64_t flags)
 	}
 	/* the target must not go on while ours is still open: the last close of a pipe,
 	 * or of a program that was written, would come late */
-	close(aw_take_fd(fd));
+	aw_close(aw_take_fd(fd));
 	aw_hand_answer(call, number);
 	if (plain)
 		call->reply = AW_REPLY_DONE;

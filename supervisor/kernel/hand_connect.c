@@ -35,7 +35,7 @@ static int connect_outside(struct aw_swap *swap, const void *address, size_t len
 	err = aw_connecting_to(swap->watch, swap->fd, AW_ROUTE_OUTSIDE, address, len);
 	if (!err)
 		err = aw_outside_put(swap);
-	close(aw_take_fd(&swap->fd));
+	aw_close(aw_take_fd(&swap->fd));
 	return err;
 }
 
@@ -180,7 +180,7 @@ static void connect_at_once(
 	if (swap.fd >= 0 && (!err || err == EINPROGRESS))
 		put = aw_outside_put(&swap);
 	if (swap.fd >= 0)
-		close(swap.fd);
+		aw_close(swap.fd);
 	aw_hand_answer(call, -(put ? put : err));
 }
 

@@ -23,7 +23,7 @@ void aw_control_release(struct aw_control *control)
 {
 	free(control->bytes);
 	for (size_t i = 0; i < control->right_count; i++)
-		close(control->rights[i]);
+		aw_close(control->rights[i]);
 	control->bytes = NULL;
 	control->len = control->right_count = 0;
 }

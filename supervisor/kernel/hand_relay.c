@@ -123,9 +123,9 @@ static void crossing_free(struct crossing *c)
 		atomic_fetch_sub(&c->passage.traffic->waiting, 1);
 	aw_standin_close(c->standin);
 	if (c->client >= 0)
-		close(c->client);
+		aw_close(c->client);
 	if (c->outside >= 0)
-		close(c->outside);
+		aw_close(c->outside);
 	free(c);
 }
 
@@ -154,7 +154,7 @@ static int on_begin(void *ctx, int err)
 		aw_visit_refuse(&c->visit);
 	if (fd < 0)
 		return -1;
-	close(aw_take_fd(&c->client));
+	aw_close(aw_take_fd(&c->client));
 	aw_standin_close(c->standin);
 	c->standin = NULL;
 	return fd;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/cleanup.h"
 #include "supervisor/kernel/hand.h"
 #include "supervisor/kernel/persona.h"
 #include "supervisor/proc.h"
@@ -221,7 +222,7 @@ static long hand_over(const struct aw_waiting *call, int fd)
 	int number = ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
 	int saved = errno;
 
-	close(fd);
+	aw_close(fd);
 	errno = saved;
 	return number;
 }
@@ -240,9 +241,9 @@ static void forget(struct waiter *w)
 
 static void drop(const struct aw_waiting *call)
 {
-	close(call->fd);
+	aw_close(call->fd);
 	if (call->second >= 0)
-		close(call->second);
+		aw_close(call->second);
 	if (call->data)
 		call->drop(call->data);
 }

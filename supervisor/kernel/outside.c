@@ -286,7 +286,7 @@ int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route)
 	if (err || swap.fd < 0)
 		return err;
 	err = aw_outside_put(&swap);
-	close(err ? swap.fd : swap.old);
+	aw_close(err ? swap.fd : swap.old);
 	if (!err)
 		*fd = swap.fd;
 	return err;

@@ -50,7 +50,7 @@ static void move_from(int *fd, int number)
 	if (*fd != number)
 		return;
 	moved = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
-	close(*fd);
+	aw_close(*fd);
 	*fd = moved;
 }
 
@@ -62,9 +62,9 @@ static void rearrange(struct wish *wish, int files[FILES])
 		epoll_ctl(files[0], EPOLL_CTL_DEL, wish->number, NULL);
 	if (dup2(files[2], wish->number) >= 0)
 		epoll_ctl(files[0], EPOLL_CTL_ADD, wish->number, &wish->event);
-	close(wish->number);
+	aw_close(wish->number);
 	for (int i = 0; i < FILES; i++)
-		close(files[i]);
+		aw_close(files[i]);
 }
 
 static void *serve(void *arg)
@@ -87,7 +87,7 @@ static void *serve(void *arg)
 		rearrange(&wish, files);
 		send(fd, "", 1, MSG_NOSIGNAL);
 	}
-	close(fd);
+	aw_close(fd);
 	return NULL;
 }
 
@@ -114,14 +114,14 @@ static int start(void)
 	}
 	*theirs = pair[1];
 	if (pthread_create(&thread, NULL, serve, theirs) != 0) {
-		close(pair[0]);
-		close(pair[1]);
+		aw_close(pair[0]);
+		aw_close(pair[1]);
 		free(theirs);
 		return -1;
 	}
 	pthread_detach(thread);
 	wait_for(pair[0]); /* then it has one of its own */
-	close(pair[1]);
+	aw_close(pair[1]);
 	return pair[0];
 }
 
@@ -135,7 +135,7 @@ static bool ask_it(const struct wish *wish, const int files[FILES])
 	if (aw_pass(channel, wish, sizeof(*wish), files, FILES, 0) == 0 &&
 		wait_for(channel))
 		return true;
-	close(channel);
+	aw_close(channel);
 	channel = -1;
 	return false;
 }

@@ -253,9 +253,9 @@ static void release(struct aw_ends *ends)
 		free(e);
 	}
 	if (ends->netlink >= 0)
-		close(ends->netlink);
+		aw_close(ends->netlink);
 	if (ends->stop >= 0)
-		close(ends->stop);
+		aw_close(ends->stop);
 	pthread_mutex_destroy(&ends->lock);
 	free(ends);
 }

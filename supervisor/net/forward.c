@@ -173,9 +173,9 @@ static void drop(struct aw_forwarder *f, struct pending *p)
 		if (f->pending[i] == p)
 			f->pending[i--] = f->pending[--f->count];
 	if (p->inside >= 0)
-		close(p->inside);
+		aw_close(p->inside);
 	if (p->outside >= 0)
-		close(p->outside);
+		aw_close(p->outside);
 	free(p);
 }
 
@@ -213,7 +213,7 @@ static void connect_inside(struct aw_forwarder *f, struct pending *p)
 
 	if (err && err != EINPROGRESS && !p->second) {
 		if (p->inside >= 0)
-			close(p->inside);
+			aw_close(p->inside);
 		p->second = true;
 		err = begin(f, p);
 	}
@@ -235,7 +235,7 @@ static void on_inside(struct aw_forwarder *f, struct pending *p)
 	} else if (p->second) {
 		drop(f, p);
 	} else {
-		close(p->inside);
+		aw_close(p->inside);
 		p->second = true;
 		connect_inside(f, p);
 	}
@@ -255,7 +255,7 @@ static void on_outside(struct aw_forwarder *f, struct aw_forwarded *to)
 			return;
 		p = f->count < PENDING_MOST ? calloc(1, sizeof(*p)) : NULL;
 		if (!p) {
-			close(fd);
+			aw_close(fd);
 			continue;
 		}
 		*p = (struct pending){.to = to, .outside = fd, .inside = -1};

@@ -117,7 +117,7 @@ bool aw_inner_listens(
 	pthread_mutex_lock(&lock);
 	if (asked_of != inner) {
 		if (channel >= 0)
-			close(channel);
+			aw_close(channel);
 		channel = aw_inner_socket(
 			inner, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, NULL, 0);
 		asked_of = inner;

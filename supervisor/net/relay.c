@@ -71,7 +71,7 @@ static void close_socket(int fd, bool hard)
 
 	if (hard)
 		setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	close(fd);
+	aw_close(fd);
 }
 
 static void enqueue(struct aw_relay *relay, struct link *link)
@@ -304,9 +304,9 @@ int aw_relay_create(struct aw_relay **ret, struct aw_error *err)
 		return 0;
 	}
 	if (relay->epoll >= 0)
-		close(relay->epoll);
+		aw_close(relay->epoll);
 	if (relay->wake >= 0)
-		close(relay->wake);
+		aw_close(relay->wake);
 	pthread_mutex_destroy(&relay->lock);
 	free(relay);
 	return aw_fail(err, failed, "relaying connections: %s", strerror(failed));
@@ -395,8 +395,8 @@ void aw_relay_free(struct aw_relay *relay)
 	pthread_mutex_unlock(&relay->lock);
 	wake(relay);
 	pthread_join(relay->thread, NULL);
-	close(relay->epoll);
-	close(relay->wake);
+	aw_close(relay->epoll);
+	aw_close(relay->wake);
 	pthread_mutex_destroy(&relay->lock);
 	free(relay);
 }

@@ -52,7 +52,7 @@ void aw_standins_free(struct aw_standins *all)
 		return;
 	for (struct aw_standin *s = all->first; s; s = next) {
 		next = s->next;
-		close(s->fd);
+		aw_close(s->fd);
 		free(s);
 	}
 	pthread_mutex_destroy(&all->lock);
@@ -127,7 +127,7 @@ static void add_address(const struct aw_standins *all,
 	fd = aw_inner_socket(all->inner, any_port.ss_family, SOCK_STREAM, 0,
 		(struct sockaddr *)&any_port, len);
 	if (fd >= 0)
-		close(fd);
+		aw_close(fd);
 }
 
 static int socket_at(
@@ -146,7 +146,7 @@ static int socket_at(
 	}
 	if (!err)
 		return fd;
-	close(fd);
+	aw_close(fd);
 	return err;
 }
 
@@ -170,7 +170,7 @@ static void wait_for_way(const struct aw_standins *all, const struct aw_standin 
 				       errno == EINPROGRESS
 			       ? good + 1
 			       : 0;
-		close(fd);
+		aw_close(fd);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
 }
@@ -189,7 +189,7 @@ static int start(struct aw_standins *all, struct aw_standin *s)
 		getsockname(s->fd, (struct sockaddr *)&s->here, &s->here_len) < 0)
 		err = errno;
 	if (err)
-		close(s->fd);
+		aw_close(s->fd);
 	else if (all->inner && s->here.ss_family == AF_INET6)
 		wait_for_way(all, s);
 	return err;
@@ -258,7 +258,7 @@ void aw_standin_close(struct aw_standin *standin)
 		while (*at != standin)
 			at = &(*at)->next;
 		*at = standin->next;
-		close(standin->fd);
+		aw_close(standin->fd);
 		free(standin);
 	}
 	pthread_mutex_unlock(&all->lock);
@@ -307,7 +307,7 @@ int aw_visit_meet(const struct aw_visit *visit)
 	err = connect_to(fd, &visit->at, visit->len);
 	if (!err)
 		return fd;
-	close(fd);
+	aw_close(fd);
 	return -err;
 }
 
@@ -351,7 +351,7 @@ void aw_visit_refuse(const struct aw_visit *visit)
 		getsockopt(visit->client, SOL_SOCKET, SO_ERROR, &err, &len);
 		connect_to(visit->client, &closed, visit->standin->here_len);
 	}
-	close(fd);
+	aw_close(fd);
 }
 
 /* Its port, from now on, so that it can be told from others before it comes. */
@@ -403,7 +403,7 @@ static int accept_it(int listener, int client)
 			return -errno;
 		if (same_end(&mine, &theirs))
 			return fd;
-		close(fd);
+		aw_close(fd);
 	}
 	return -ETIMEDOUT;
 }

@@ -89,4 +89,16 @@ for runner in exec bwrap; do
 	is '[[7,3000000],[1000000,7]]' "$runner: the bytes are counted all the same" \
 		"$(jq -cs '[.[] | select(.event == "connection") | [.bytes_out, (.bytes_in - if .bytes_in % 10 == 8 or .bytes_in % 10 == 1 then 1 else 0 end)]] | sort' "$log")"
 done
+# Sockets that linger hold nobody else up.
+python3 "$here/lingerer.py" server "$tmp/lingers" &
+lingerer=$!
+at_end 'kill $lingerer'
+wait_for 5 test -e "$tmp/lingers"
+mkdir "$tmp/lingering"
+for runner in exec bwrap landlock; do
+	policy $runner 'limits: {bytes_out: 100m}' 'network: {default: deny, allow: ["192.0.2.20"]}' "filesystem: {default: read-only, write: [\"$tmp/lingering\"]}"
+	(cd "$tmp/lingering" && "$AGENTWATCH" run --quiet --runner $runner --policy "$tmp/policy.yaml" --log none -- true 2>/dev/null) || continue
+	is 'not held up' "$runner: sockets that linger hold nobody else up" \
+		"$(cd "$tmp/lingering" && rm -f over && timeout 120 "$AGENTWATCH" run --quiet --runner $runner --policy "$tmp/policy.yaml" --log none -- python3 "$here/lingerer.py" client 2>&1)"
+done
 done_testing

@@ -101,17 +101,17 @@ bool aw_relay_may_begin(
 	struct aw_traffic *traffic = call->watch->traffic;
 	const struct aw_traffic_rules *rules;
 	struct aw_address to;
-	bool tcp, may;
+	bool stream = is_stream(fd), tcp, may; /* MPTCP and SCTP connect, too */
 
 	if (!aw_relay_is_outside(call, address))
 		return true;
-	tcp = address->protocol == IPPROTO_TCP && is_stream(fd);
+	tcp = address->protocol == IPPROTO_TCP && stream;
 	rules = atomic_load(&traffic->rules);
 	aw_address_of(&address->any, &to);
 	if (!tcp && !may_go_past(call, rules, &to))
 		return false;
-	may = tcp ? aw_meter_connect(&traffic->meter)
-		  : aw_meter_datagram(&traffic->meter, &to);
+	may = stream ? aw_meter_connect(&traffic->meter)
+		     : aw_meter_datagram(&traffic->meter, &to);
 	return may || refuse(call, &rules->by_connections);
 }
 

@@ -89,6 +89,29 @@ for runner in exec bwrap; do
 	is '[[7,3000000],[1000000,7]]' "$runner: the bytes are counted all the same" \
 		"$(jq -cs '[.[] | select(.event == "connection") | [.bytes_out, (.bytes_in - if .bytes_in % 10 == 8 or .bytes_in % 10 == 1 then 1 else 0 end)]] | sort' "$log")"
 done
+# Connections of other protocols count, too.
+mptcp='import socket
+made = 0
+try:
+    for _ in range(6):
+        s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+        s.connect(("192.0.2.20", 7))
+        made += 1
+except OSError as error:
+    print(made, error.errno)
+else:
+    print(made)'
+if [ "$(python3 -c "$mptcp" 2>&1)" = 6 ]; then
+	for runner in exec bwrap landlock; do
+		policy $runner 'limits: {connections_per_minute: 3}' 'network: {default: deny, allow: ["192.0.2.20"]}'
+		[ $runner = exec ] || [ "$(reach connect/$b/80)" = connected ] || continue
+		is '3 13' "$runner: a limit of connections holds for MPTCP" \
+			"$("$AGENTWATCH" run --quiet --runner $runner --policy "$tmp/policy.yaml" --log none -- python3 -c "$mptcp" 2>&1)"
+	done
+else
+	skip 'a limit of connections holds for MPTCP' "this kernel has none: $(python3 -c "$mptcp" 2>&1)"
+fi
+
 # Sockets that linger hold nobody else up.
 python3 "$here/lingerer.py" server "$tmp/lingers" &
 lingerer=$!

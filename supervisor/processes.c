@@ -113,7 +113,7 @@ static void inherit_exec(
 	if (parent && parent->who.execing) {
 		p->file_before = parent->file_before;
 		memcpy(p->files, parent->files, sizeof(p->files));
-		p->any_file = parent->any_file;
+		p->odd_file = parent->odd_file;
 		p->exe_next = parent->exe_next;
 	}
 	p->who.execing =

@@ -85,7 +85,7 @@ struct aw_exec {
 	bool sure; /* so it will be called: it is neither a script nor in another root
 		    */
 	struct aw_file_id files[AW_PROGRAM_FILES]; /* what may come of it: program.h */
-	bool any; /* something else may: an interpreter that the kernel alone knows */
+	bool odd; /* of no kind that is known here: aw_program_is_registered() */
 };
 void aw_processes_exec(
 	struct aw_processes *tree, pid_t pid, const struct aw_exec *exec);

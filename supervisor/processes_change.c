@@ -44,7 +44,7 @@ static void foresee(struct aw_processes *tree, const struct aw_exec *exec)
 	struct foreseen *known;
 	struct aw_file_id key;
 
-	tree->any_file |= exec->any;
+	tree->odd_file |= exec->odd;
 	for (size_t i = 0; i < AW_PROGRAM_FILES && exec->files[i].inode; i++) {
 		if (find_foreseen(tree, &exec->files[i], &key) ||
 			!(known = calloc(1, sizeof(*known))))
@@ -71,14 +71,17 @@ void aw_table_free_foreseen(struct aw_processes *tree)
 static bool is_among(struct aw_processes *tree, const struct process *p,
 	const struct aw_file_id *now)
 {
+	bool own = p->files[0].inode;
 	struct aw_file_id key;
-	bool among = p->any_file || is_same_file(now, &p->file_before);
 
+	if (is_same_file(now, &p->file_before))
+		return true;
 	for (size_t i = 0; i < AW_PROGRAM_FILES; i++)
-		among |= is_same_file(now, &p->files[i]);
-	if (!p->files[0].inode)
-		among |= tree->any_file || find_foreseen(tree, now, &key);
-	return among;
+		if (is_same_file(now, &p->files[i]))
+			return true;
+	if (!own && find_foreseen(tree, now, &key))
+		return true;
+	return (own ? p->odd_file : tree->odd_file) && aw_program_is_registered(now);
 }
 
 static void note_exec(struct process *p, pid_t tid)
@@ -108,7 +111,7 @@ void aw_processes_exec(struct aw_processes *tree, pid_t pid, const struct aw_exe
 		note_exec(p, exec->tid);
 		foresee(tree, exec);
 		memcpy(p->files, exec->files, sizeof(p->files));
-		p->any_file = exec->any;
+		p->odd_file = exec->odd;
 		p->who.rights_at = ++tree->changes;
 		p->exe_next =
 			exec->program ? aw_table_intern(tree, exec->program) : NULL;

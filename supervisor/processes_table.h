@@ -35,7 +35,7 @@ struct process {
 	bool more_execs;	       /* than places */
 	struct aw_file_id file_before; /* what it runs until one succeeds */
 	struct aw_file_id files[AW_PROGRAM_FILES]; /* of the last exec */
-	bool any_file;
+	bool odd_file;
 	struct aw_role role_next;	 /* turning: what it will be */
 	struct aw_proc_mark mark_before; /* turning: of what it is */
 	bool exited;
@@ -84,7 +84,7 @@ struct aw_processes {
 	bool adopts;   /* some process is a subreaper (prctl(2)) */
 	bool moved;    /* some process has changed its root */
 	struct foreseen *foreseen;  /* files that execs were judged as */
-	bool any_file;		    /* one of them may have come to anything */
+	bool odd_file;		    /* what is registered may have come of one */
 	bool own_rights, own_umask; /* some process has changed these */
 	uint64_t changes;	    /* of rights, in any process */
 };

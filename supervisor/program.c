@@ -2,6 +2,7 @@
 /* program.c - reading the first bytes of ELF files and scripts. */
 #include "supervisor/program.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -115,4 +116,37 @@ bool aw_program_script(const char *path, char *line, const char **ret_interprete
 	*ret_argument = *at ? at + 1 + strspn(at + 1, " \t") : NULL;
 	*at = '\0';
 	return **ret_interpreter == '/';
+}
+
+/* One of /proc/sys/fs/binfmt_misc: a line of it is "interpreter PATH". */
+static bool is_for(const char *entry, const struct aw_file_id *file)
+{
+	static const char word[] = "interpreter ";
+	char path[300], line[4200];
+	AW_FCLOSE FILE *lines = NULL;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/sys/fs/binfmt_misc/%s", entry);
+	lines = fopen(path, "re");
+	while (lines && fgets(line, sizeof(line), lines)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, word, sizeof(word) - 1) == 0 &&
+			stat(line + sizeof(word) - 1, &st) == 0 &&
+			st.st_dev == file->device && st.st_ino == file->inode)
+			return true;
+	}
+	return false;
+}
+
+bool aw_program_is_registered(const struct aw_file_id *file)
+{
+	AW_CLOSEDIR DIR *all = opendir("/proc/sys/fs/binfmt_misc");
+	struct dirent *entry;
+
+	while (all && (entry = readdir(all)))
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "register") != 0 &&
+			strcmp(entry->d_name, "status") != 0 &&
+			is_for(entry->d_name, file))
+			return true;
+	return false;
 }

@@ -41,6 +41,12 @@ enum { AW_PROGRAM_LINE = 256 };
 bool aw_program_script(const char *path, char *line, const char **ret_interpreter,
 	const char **ret_argument);
 
+/*
+ * Is it what the kernel runs for files of some other kind (kernel:
+ * Documentation/admin-guide/binfmt-misc.rst)?
+ */
+bool aw_program_is_registered(const struct aw_file_id *file);
+
 /* path is absolute and resolved. */
 void aw_program_inspect(const char *path, struct aw_program *ret);
 

@@ -209,7 +209,7 @@ static void announce(struct aw_notified *call, const struct aw_program *program)
 		.program = call->path,
 		.sure = program->kind == AW_PROGRAM_DYNAMIC && !program->script &&
 			call->target.who.plain_root && !call->watch->holds,
-		.any = odd && program->files[0].inode};
+		.odd = odd && program->files[0].inode};
 
 	memcpy(exec.files, program->files, sizeof(exec.files));
 	if (!exec.files[0].inode) /* one that may be run and not read */

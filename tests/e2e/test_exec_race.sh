@@ -30,6 +30,14 @@ for engine in hybrid kernel; do
 	rm -f ran
 done
 
+# What is no program at all opens nothing for others.
+: >"$tmp/bin/text"
+chmod 755 "$tmp/bin/text"
+policy "{default: deny, allow: [/bin/sh, /usr/bin/dash, /usr/bin/bash, \"$race\", \"$tmp/bin/allowed\", \"$tmp/bin/text\"]}"
+"$AGENTWATCH" run --quiet --log none --policy "$tmp/policy.yaml" -- sh -c '"$0"; "$@"' "$tmp/bin/text" "$race" "$tmp/bin/allowed" "$tmp/bin/denied" "$tries" >"$tmp/out" 2>&1
+is 'allowed ran, denied never ran' 'nor after a file that is no program was started' "$(tail -n 1 "$tmp/out")"
+rm -f ran
+
 # A denied program that is a script's interpreter, and leaves a child before its own first call.
 cat >../child.c <<'END'
 #include <fcntl.h>

@@ -99,7 +99,6 @@ void aw_table_refresh_exe(struct aw_processes *tree, struct process *p)
 	else if (p->who.execing &&
 		 p->exe_next) /* it does not let itself be looked at */
 		p->who.exe = p->exe_next;
-	p->who.execing = false;
 }
 
 /*
@@ -116,6 +115,7 @@ static void inherit_exec(
 		p->odd_file = parent->odd_file;
 		p->exe_next = parent->exe_next;
 	}
+	p->exec_count = 1;
 	p->who.execing =
 		parent ? parent->who.execing || tree->adopts : tree->processes != NULL;
 }
@@ -254,6 +254,7 @@ bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
 	looked = fresh && !tree->sees_execs;
 	if (p && p->who.execing && !tree->sees_execs) {
 		aw_table_refresh_exe(tree, p);
+		p->who.execing = false;
 		looked = true;
 	}
 	if (p) {

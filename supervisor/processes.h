@@ -99,18 +99,18 @@ void aw_processes_exec(
  * exec has succeeded, and nothing need be looked up.
  */
 void aw_processes_arrived(
-	struct aw_processes *tree, struct aw_who *who, bool over, bool loads_shim);
+	struct aw_processes *tree, struct aw_who *who, unsigned over, bool loads_shim);
 
 /* It is not the program that was judged, and may go on all the same. */
 void aw_processes_verified(struct aw_processes *tree, struct aw_who *who);
 
 /*
  * Has every thread that was about to exec come back, or gone?  tid is making a call.
- * True says so only if that call is still waiting afterwards: an exec ends all other
- * threads before it changes its number, so what waits then is either behind it or was
- * left alone by a thread that has ended.
+ * Not 0 says so, of the execs that there are now, and only if that call is still
+ * waiting afterwards: an exec ends all other threads before it changes its number, so
+ * what waits then is either behind it or was left alone by a thread that has ended.
  */
-bool aw_processes_execs_over(struct aw_processes *tree, pid_t pid, pid_t tid);
+unsigned aw_processes_execs_over(struct aw_processes *tree, pid_t pid, pid_t tid);
 
 /*
  * Does it run what one of its execs under way was judged as, or still what it ran

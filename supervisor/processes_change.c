@@ -86,6 +86,7 @@ static bool is_among(struct aw_processes *tree, const struct process *p,
 
 static void note_exec(struct process *p, pid_t tid)
 {
+	p->exec_count++;
 	for (size_t i = 0; i < AW_EXECS; i++)
 		if (!p->execs[i] || p->execs[i] == tid) {
 			p->execs[i] = tid;
@@ -128,23 +129,29 @@ static void end_execs(struct process *p)
 	p->more_execs = p->who.execing = false;
 }
 
-/* Which program it is now; its execs go on when it is the old one and not over. */
+/*
+ * Which program it is now; its execs go on when it is the old one and not over.  While
+ * another thread than the first one is at it, there is a moment when the process cannot
+ * be looked at.
+ */
 static void look_again(
-	struct aw_processes *tree, struct process *p, struct aw_who *who, bool over)
+	struct aw_processes *tree, struct process *p, struct aw_who *who, unsigned over)
 {
 	struct aw_file_id now = file_of(p->who.pid);
-	bool same = is_same_file(&now, &p->file_before);
+	bool same = is_same_file(&now, &p->file_before), ended = over == p->exec_count;
 
+	if (!now.inode && !ended)
+		return;
 	aw_table_refresh_exe(tree, p);
 	who->fresh = !same && p->who.exe != p->exe_next; /* both interned */
 	/* else what it makes meanwhile would not be looked at */
-	p->who.execing = (same && !over) || (who->fresh && tree->verifies);
+	p->who.execing = (same && !ended) || (who->fresh && tree->verifies);
 	if (!p->who.execing)
 		end_execs(p);
 }
 
 void aw_processes_arrived(
-	struct aw_processes *tree, struct aw_who *who, bool over, bool loads_shim)
+	struct aw_processes *tree, struct aw_who *who, unsigned over, bool loads_shim)
 {
 	struct process *p;
 
@@ -170,21 +177,22 @@ void aw_processes_verified(struct aw_processes *tree, struct aw_who *who)
 	who->execing = false;
 }
 
-bool aw_processes_execs_over(struct aw_processes *tree, pid_t pid, pid_t tid)
+unsigned aw_processes_execs_over(struct aw_processes *tree, pid_t pid, pid_t tid)
 {
 	pid_t at_it[AW_EXECS] = {0};
-	bool over = true;
+	unsigned count = 0;
 	char path[64];
 
 	WITH_PROCESS(tree, pid, memcpy(at_it, p_->execs, sizeof(at_it));
-		     over = !p_->more_execs);
-	for (size_t i = 0; over && i < AW_EXECS; i++) {
+		     count = p_->more_execs ? 0 : p_->exec_count);
+	for (size_t i = 0; count && i < AW_EXECS; i++) {
 		if (!at_it[i] || at_it[i] == tid)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, at_it[i]);
-		over = access(path, F_OK) < 0 && errno == ENOENT;
+		if (access(path, F_OK) == 0 || errno != ENOENT)
+			return 0;
 	}
-	return over;
+	return count;
 }
 
 bool aw_processes_is_foreseen(struct aw_processes *tree, pid_t pid)

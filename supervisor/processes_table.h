@@ -33,6 +33,7 @@ struct process {
 	enum aw_shim_state shim_before;
 	pid_t execs[AW_EXECS];	       /* threads that are at it; 0: a free place */
 	bool more_execs;	       /* than places */
+	unsigned exec_count;	       /* of all that there were; 0: none was */
 	struct aw_file_id file_before; /* what it runs until one succeeds */
 	struct aw_file_id files[AW_PROGRAM_FILES]; /* of the last exec */
 	bool odd_file;
@@ -94,7 +95,7 @@ const char *aw_table_intern(struct aw_processes *tree, const char *text);
 
 struct process *aw_table_by_pid(struct aw_processes *tree, pid_t pid);
 
-/* Ask /proc which program it runs; an exec under way is over then. */
+/* Ask /proc which program it runs; an exec may be under way all the same. */
 void aw_table_refresh_exe(struct aw_processes *tree, struct process *p);
 
 void aw_table_free_rings(struct process *p);

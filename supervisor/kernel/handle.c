@@ -175,10 +175,11 @@ void aw_call_arrived(struct aw_notified *call, bool loads_shim)
 {
 	struct aw_processes *tree = call->watch->tree;
 	struct aw_who *who = &call->target.who;
-	bool over = aw_processes_execs_over(tree, who->pid, call->target.tid) &&
-		    ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID,
-			    &call->id) == 0;
+	unsigned over = aw_processes_execs_over(tree, who->pid, call->target.tid);
 
+	if (over && ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID,
+			    &call->id) < 0)
+		over = 0;
 	aw_processes_arrived(tree, who, over, loads_shim);
 }
 

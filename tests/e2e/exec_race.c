@@ -35,8 +35,10 @@ static void *exchange(void *arg)
 static void *call(void *arg)
 {
 	(void)arg;
-	for (;;)
+	for (;;) {
 		syscall(SYS_faccessat, -1, "/nowhere", 0);
+		syscall(SYS_openat, -1, "/nowhere", 0);
+	}
 	return NULL;
 }
 

@@ -19,6 +19,15 @@ is 'allowed ran, denied ran' 'without a watch both run' "$(cat "$tmp/bare")"
 rm -f ran
 
 policy() { printf 'version: 1\nmode: enforce\nfilesystem: {default: read-only, write: ["%s"]}\nexec: %s\n' "$PWD" "$1" >"$tmp/policy.yaml"; }
+gcc -O1 -o ../bin/dynamic ../allowed.c && gcc -O1 -o ../bin/dynamic-denied ../denied.c
+policy "{deny: [\"$tmp/bin/dynamic-denied\"]}"
+for runner in exec landlock bwrap; do
+	"$AGENTWATCH" run --quiet --log none --runner $runner --policy "$tmp/policy.yaml" -- true 2>"$tmp/err" ||
+		{ skip "$runner: dynamic programs" "$(tail -n 1 "$tmp/err")"; continue; }
+	"$AGENTWATCH" run --quiet --log none --runner $runner --policy "$tmp/policy.yaml" -- "$race" "$tmp/bin/dynamic" "$tmp/bin/dynamic-denied" "$tries" >"$tmp/out" 2>&1
+	is 'allowed ran, denied never ran' "$runner: dynamic programs, which the library is expected in" "$(tail -n 1 "$tmp/out")"
+	rm -f ran
+done
 for engine in hybrid kernel; do
 	policy "{deny: [\"$tmp/bin/denied\"]}"
 	"$AGENTWATCH" run --quiet --log none --engine "$engine" --policy "$tmp/policy.yaml" -- "$race" "$tmp/bin/allowed" "$tmp/bin/denied" "$tries" >"$tmp/out" 2>&1

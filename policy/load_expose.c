@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "policy/load_internal.h"
+#include "policy/port_file.h"
 
 #define EXPOSED_MAX 1000
 

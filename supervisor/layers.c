@@ -132,10 +132,22 @@ static char *read_git_line(const char *folder, const char *name, const char *pre
 	return text;
 }
 
+/* Is it REPOSITORY/worktrees/NAME, where git keeps what belongs to a worktree? */
+static bool is_kept_in(const char *folder, const char *repository)
+{
+	static const char between[] = "/worktrees/";
+	AW_FREE char *real = realpath(folder, NULL);
+	size_t len = strlen(repository);
+
+	return real && strncmp(real, repository, len) == 0 &&
+	       strncmp(real + len, between, sizeof(between) - 1) == 0 &&
+	       !strchr(real + len + sizeof(between) - 1, '/');
+}
+
 /*
  * The repository of a linked worktree, which git writes to from here.  The worktree's
- * .git file may have come from anywhere, so it counts only when the repository knows
- * this worktree.
+ * .git file may have come from anywhere, and what it leads to as well, so it counts
+ * only when the repository itself knows this worktree.
  */
 static char *find_git_dir(const char *workspace)
 {
@@ -143,12 +155,13 @@ static char *find_git_dir(const char *workspace)
 	AW_FREE char *back = own ? read_git_line(own, "gitdir", "") : NULL;
 	AW_FREE char *common = back ? read_git_line(own, "commondir", "") : NULL;
 	AW_FREE char *known = back ? realpath(back, NULL) : NULL;
+	AW_FREE char *real = common ? realpath(common, NULL) : NULL;
 	AW_FREE char *mine = NULL;
 
-	if (!common || !known || asprintf(&mine, "%s/.git", workspace) < 0 ||
-		strcmp(mine, known) != 0)
+	if (!real || !known || asprintf(&mine, "%s/.git", workspace) < 0 ||
+		strcmp(mine, known) != 0 || !is_kept_in(own, real))
 		return NULL;
-	return realpath(common, NULL);
+	return aw_take_ptr(&real);
 }
 
 /* The absolute name of a file that may not be there yet. */

@@ -134,7 +134,7 @@ static bool is_it(const char *link, ssize_t len, ino_t inode)
 /* As this very descriptor. */
 static bool has_as(pid_t pid, int number, ino_t inode)
 {
-	char path[64], link[64];
+	char path[64], link[64] = "";
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, number);
 	return is_it(link, readlink(path, link, sizeof(link)), inode);

@@ -41,6 +41,7 @@ struct aw_resolve_question *aw_resolve_next(struct aw_resolver *r)
 	DL_FOREACH(r->queue, q)
 	LL_FOREACH(q->waiters, w)
 	{
+		/* cppcheck-suppress uninitvar ; LL_FOREACH has set it */
 		if (of && w->asker == last && same_domain(q, of))
 			continue;
 		if (aw_resolve_may_begin(r, q, w->asker)) {

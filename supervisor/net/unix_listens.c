@@ -73,9 +73,13 @@ static bool is_below(const struct search *s, const struct nlmsghdr *header)
 {
 	const struct unix_diag_msg *about = NLMSG_DATA(header);
 	const struct rtattr *attribute = find(header, UNIX_DIAG_NAME);
-	const char *name = attribute ? RTA_DATA(attribute) : NULL;
-	size_t len = name ? strnlen(name, RTA_PAYLOAD(attribute)) : 0;
+	const char *name;
+	size_t len;
 
+	if (!attribute)
+		return false;
+	name = RTA_DATA(attribute);
+	len = strnlen(name, RTA_PAYLOAD(attribute));
 	return len > s->dir_len && memcmp(name, s->dir, s->dir_len) == 0 &&
 	       name[s->dir_len] == '/' &&
 	       s->seen(s->arg, about->udiag_ino, name + s->dir_len, len - s->dir_len);

@@ -61,6 +61,13 @@ else skip 'there is no network' 'no python3'; fi
 is 'kept' 'credentials are taken out of the environment, other variables are not' \
 	"$(run sh -c 'echo "$GITHUB_TOKEN$MY_API_KEY$HARMLESS"')"
 
+# A .git file that leads to a folder of the workspace's own, which names somebody else's.
+mkdir -p "$tmp/forged/evil" "$tmp/others"
+echo "gitdir: $tmp/forged/evil" >"$tmp/forged/.git"
+echo "$tmp/forged/.git" >"$tmp/forged/evil/gitdir"
+echo ../../others >"$tmp/forged/evil/commondir"
+(cd "$tmp/forged" && TMPDIR=/dev/shm "$AGENTWATCH" run --quiet --mode enforce --log none -- touch "$tmp/others/made" 2>/dev/null)
+ok 'a forged .git file opens no folder' test ! -e "$tmp/others/made"
 # A linked worktree commits into a repository elsewhere.
 git worktree add -q "$tmp/linked" -b linked 2>/dev/null
 is '1' 'git commits in a linked worktree' \

@@ -132,6 +132,19 @@ static char *read_git_line(const char *folder, const char *name, const char *pre
 	return text;
 }
 
+static bool is_repository(const char *folder)
+{
+	static const char *const parts[] = {"HEAD", "objects", "refs"};
+	char path[4200];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, parts[i]);
+		if (access(path, F_OK) < 0)
+			return false;
+	}
+	return true;
+}
+
 /* Is it REPOSITORY/worktrees/NAME, where git keeps what belongs to a worktree? */
 static bool is_kept_in(const char *folder, const char *repository)
 {
@@ -159,7 +172,8 @@ static char *find_git_dir(const char *workspace)
 	AW_FREE char *mine = NULL;
 
 	if (!real || !known || asprintf(&mine, "%s/.git", workspace) < 0 ||
-		strcmp(mine, known) != 0 || !is_kept_in(own, real))
+		strcmp(mine, known) != 0 || !is_kept_in(own, real) ||
+		!is_repository(real))
 		return NULL;
 	return aw_take_ptr(&real);
 }

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "policy/ring.h"
+#include "supervisor/proc.h"
 #include "supervisor/program.h"
 
 /* What is expected of the shim in a process. */
@@ -45,6 +46,7 @@ struct aw_who {
 	bool filtered;	 /* it, or an ancestor, has installed a filter of its own */
 	bool execing;	 /* an exec is under way: exe may be old */
 	bool fresh; /* first met after an exec, and not the program that was judged */
+	unsigned execs;	    /* how many there had been when it was looked at */
 	bool own_rights;    /* it, or an ancestor, has changed ids or capabilities */
 	bool own_umask;	    /* it, or an ancestor, has changed the umask */
 	bool own_folders;   /* threads may have a umask and a folder of their own */
@@ -128,9 +130,10 @@ const char *aw_processes_intern(struct aw_processes *tree, const char *text);
  * processes_role.c: it is about to become a program with this role.  The role is its
  * own from the moment that the exec has succeeded: aw_processes_turned() is to be
  * called for each who->turning before anything is decided, and fills the role in.
+ * before: its mark, taken while this exec was still to come.
  */
-void aw_processes_turn(
-	struct aw_processes *tree, pid_t pid, const struct aw_role *role);
+void aw_processes_turn(struct aw_processes *tree, pid_t pid, const struct aw_role *role,
+	const struct aw_proc_mark *before);
 void aw_processes_turned(struct aw_processes *tree, struct aw_who *who);
 
 /* The same where the exec has succeeded already. */

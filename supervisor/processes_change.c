@@ -140,6 +140,7 @@ static void look_again(
 	struct aw_file_id now = file_of(p->who.pid);
 	bool same = is_same_file(&now, &p->file_before), ended = over == p->exec_count;
 
+	who->execs = p->exec_count;
 	if (!now.inode && !ended)
 		return;
 	aw_table_refresh_exe(tree, p);
@@ -173,7 +174,7 @@ void aw_processes_arrived(
 
 void aw_processes_verified(struct aw_processes *tree, struct aw_who *who)
 {
-	WITH_PROCESS(tree, who->pid, end_execs(p_));
+	WITH_PROCESS(tree, who->pid, if (p_->exec_count == who->execs) end_execs(p_));
 	who->execing = false;
 }
 

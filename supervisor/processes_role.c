@@ -82,19 +82,36 @@ static bool try_to_turn(struct aw_processes *tree, struct process *p)
 	return true;
 }
 
-void aw_processes_turn(struct aw_processes *tree, pid_t pid, const struct aw_role *role)
+/* More threads than one: whichever succeeds, what is stricter holds. */
+static bool is_contested(const struct process *p)
 {
-	struct aw_proc_mark mark = {.known = false};
+	size_t count = p->more_execs;
 
-	if (is_any(role))
-		mark = aw_proc_mark(pid);
-	WITH_PROCESS(
-		tree, pid, stop_turning(tree, p_); if (is_any(role)) {
-			p_->role_next = *role;
-			p_->mark_before = mark;
-			p_->who.turning = true;
-			tree->turning++;
-		});
+	for (size_t i = 0; i < AW_EXECS; i++)
+		count += p->execs[i] != 0;
+	return p->who.turning && count > 1;
+}
+
+static void begin_turning(struct aw_processes *tree, struct process *p,
+	const struct aw_role *role, const struct aw_proc_mark *before)
+{
+	if (is_contested(p)) {
+		add_role(&p->role_next, role);
+		return;
+	}
+	stop_turning(tree, p);
+	if (!is_any(role))
+		return;
+	p->role_next = *role;
+	p->mark_before = *before;
+	p->who.turning = true;
+	tree->turning++;
+}
+
+void aw_processes_turn(struct aw_processes *tree, pid_t pid, const struct aw_role *role,
+	const struct aw_proc_mark *before)
+{
+	WITH_PROCESS(tree, pid, begin_turning(tree, p_, role, before));
 }
 
 void aw_processes_turned(struct aw_processes *tree, struct aw_who *who)

@@ -11,7 +11,8 @@
 
 #include "supervisor/cleanup.h"
 #include "supervisor/entry.h"
-#include "supervisor/kernel/call.h"
+#include "supervisor/kernel/hand.h"
+#include "supervisor/proc.h"
 #include "supervisor/program.h"
 #include "supervisor/say.h"
 
@@ -188,6 +189,7 @@ static void enter(struct aw_notified *call, const char *file)
 		.file = file,
 		.argv = argv,
 		.pid = who->pid};
+	struct aw_proc_mark mark = {.known = false};
 	struct aw_role role;
 
 	for (; argv && started.argc < call->argv.count; started.argc++)
@@ -195,7 +197,13 @@ static void enter(struct aw_notified *call, const char *file)
 	if (aw_processes_peek(call->watch->tree, who->ppid, &parent))
 		started.parent = parent.pid;
 	aw_entry_foresee(call->watch, who, &started, &role);
-	aw_processes_turn(call->watch->tree, who->pid, &role);
+	if (role.mcp || role.profiles)
+		mark = aw_proc_mark(who->pid);
+	/* an exec ends the other threads before it moves anything: who waits after the
+	 * mark was taken is in front of all of them */
+	if (!aw_hand_waits(call))
+		return;
+	aw_processes_turn(call->watch->tree, who->pid, &role, &mark);
 	who->role = role;
 }
 

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "supervisor/kernel/hand_net.h"
 #include "supervisor/kernel/ours.h"
 #include "supervisor/kernel/persona.h"
+#include "supervisor/kernel/terminal.h"
 #include "supervisor/proc.h"
 
 /* Is every process of a group of the session?  Nobody outside can join one later. */
@@ -149,25 +151,35 @@ static void on_lease(struct aw_notified *call, int fd)
 }
 
 /*
- * Signals when there is something to read.  A terminal (tty_fasync()) makes its
- * foreground group the owner where there is none, which may be a program outside; so
- * the target is made it before.  on: what memory says, for ioctl.
+ * Signals when there is something to read.  Where there is no owner a terminal makes
+ * its foreground group the owner (tty_fasync()), and another thread may take the owner
+ * away at any moment: so only a terminal of the session's making may send any.
  */
+static bool may_send(const struct aw_notified *call, int fd)
+{
+	struct f_owner_ex owner = {.pid = 0};
+	struct stat st;
+
+	if (fcntl(fd, F_GETOWN_EX, &owner) == 0 && !is_owner_ours(call, &owner))
+		return false;
+	return !isatty(fd) ||
+	       (fstat(fd, &st) == 0 &&
+		       aw_terminal_is_made_inside(atomic_load(&call->watch->pts), &st));
+}
+
+/* on: what memory says, for ioctl. */
 static void on_async(struct aw_notified *call, int fd, bool by_ioctl, int on)
 {
-	struct f_owner_ex owner = {.pid = 0},
-			  target = {F_OWNER_PID, call->target.who.pid};
 	int err = 0;
 
-	if (fcntl(fd, F_GETOWN_EX, &owner) == 0 && !is_owner_ours(call, &owner)) {
+	if (!may_send(call, fd)) {
 		refuse(call, by_ioctl ? "ioctl(FIOASYNC)" : "fcntl(F_SETFL, O_ASYNC)");
 		return;
 	}
 	if (!aw_hand_waits(call))
 		return;
-	if ((!owner.pid && isatty(fd) && fcntl(fd, F_SETOWN_EX, &target) < 0) ||
-		(by_ioctl ? ioctl(fd, FIOASYNC, &on)
-			  : fcntl(fd, F_SETFL, (int)call->args[2])) < 0)
+	if ((by_ioctl ? ioctl(fd, FIOASYNC, &on)
+		      : fcntl(fd, F_SETFL, (int)call->args[2])) < 0)
 		err = errno;
 	aw_hand_answer(call, -err);
 }

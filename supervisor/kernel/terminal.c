@@ -93,6 +93,14 @@ static bool is_of_our_pts(const struct stat *st)
 	return stat("/dev/pts", &ours) == 0 && ours.st_dev == st->st_dev;
 }
 
+bool aw_terminal_is_made_inside(dev_t own_pts, const struct stat *st)
+{
+	if (!is_pts(st->st_rdev))
+		return false;
+	return is_of_our_pts(st) ? session_holds_master(st->st_rdev)
+				 : st->st_dev == own_pts;
+}
+
 bool aw_terminal_is_foreign(pid_t tid, dev_t own_pts, const struct stat *st)
 {
 	dev_t device = st->st_rdev;

@@ -23,4 +23,7 @@ void aw_terminals_note(void);
  */
 bool aw_terminal_is_foreign(pid_t tid, dev_t own_pts, const struct stat *st);
 
+/* Is it one whose other side the session holds, or one of its own /dev/pts? */
+bool aw_terminal_is_made_inside(dev_t own_pts, const struct stat *st);
+
 #endif

@@ -38,13 +38,13 @@ is "$all" 'audit opens all of them' "$(terminals policy exec hybrid audit)"
 ok 'and its log says what enforce refuses' grep -q '"verdict":"deny","enforced":false.*a terminal that is not' "$log"
 is 0 "and nothing of the session's own" "$(grep -c '"path":"/dev/tty".*"verdict":"deny"' "$log")"
 
-# Signals for what is typed go to who asked, and not to whom the kernel would take.
-foreground() { rm -f asked came; python3 "$root/tests/e2e/foreground.py" "$@" 2>&1 | paste -sd' '; }
+# Signals for what is typed would go to whom the kernel takes: the group in the foreground.
+foreground() { rm -f asked came refused; python3 "$root/tests/e2e/foreground.py" "$@" 2>&1 | paste -sd' '; }
 is 'the foreground was killed the signal did not come' 'bare, the foreground gets the signal' "$(foreground env)"
 printf 'version: 1\nfilesystem: {default: read-only, write: ["%s"]}\n' "$tmp" >here.yaml
 for runner in exec landlock bwrap; do
 	works $runner || continue
-	is 'the foreground is there the signal came' "$runner: who asks for signals gets them" \
+	is 'the foreground is there the signal was refused' "$runner: nobody can ask for them" \
 		"$(foreground "$AGENTWATCH" run --quiet --mode enforce --policy "$tmp/here.yaml" --runner $runner --log none --)"
 done
 

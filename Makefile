@@ -124,7 +124,7 @@ SOURCES = $(wildcard policy/*.[ch] preload/*.[ch] supervisor/*.[ch] supervisor/*
 	tests/*/*.[ch] tests/*/*/*.[ch])
 .PHONY: format check-format check-layers check-names check-exports lint analyze distclean clean help
 format: ## lay the sources out (clang-format 14)
-	clang-format-14 -i $(SOURCES)
+	@clang-format-14 -i $(SOURCES)
 check-format: ## nothing would be laid out anew
 	@clang-format-14 --dry-run -Werror $(SOURCES)
 # one includes line is one arrow between folders: docs/ARCHITECTURE.md has the table

@@ -30,6 +30,11 @@ int aw_pass(int socket, const void *words, size_t size, const int *fds, size_t c
 	return sendmsg(socket, &msg, flags | MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
+/*
+ * A peer that ends with something unread is an error, which the kernel reports once and
+ * before what the peer had said (net/unix/af_unix.c, unix_release_sock).  All of that
+ * is taken first.
+ */
 ssize_t aw_pass_take(int socket, void *words, size_t size, int fds[AW_PASS_MOST])
 {
 	union room room;
@@ -45,7 +50,7 @@ ssize_t aw_pass_take(int socket, void *words, size_t size, int fds[AW_PASS_MOST]
 		fds[i] = -1;
 	do
 		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));

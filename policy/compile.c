@@ -24,6 +24,18 @@ struct aw_draft_entry *aw_draft_add(struct aw_draft *draft)
 	return &draft->entries[draft->count++];
 }
 
+void aw_draft_like(struct aw_draft_entry *to, const struct aw_draft_entry *from)
+{
+	to->rank = from->rank;
+	to->stratum = from->stratum;
+	to->list = from->list;
+	to->negated = from->negated;
+	to->file = from->file;
+	to->layer = from->layer;
+	to->line = from->line;
+	to->column = from->column;
+}
+
 void aw_draft_order(struct aw_draft *draft)
 {
 	struct aw_draft_entry *ordered;

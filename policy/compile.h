@@ -57,6 +57,9 @@ struct aw_draft {
 /* A new, zeroed entry at the end; NULL (and draft->failed) when out of memory. */
 struct aw_draft_entry *aw_draft_add(struct aw_draft *draft);
 
+/* Say of an entry what is said of another one, but for what it is about. */
+void aw_draft_like(struct aw_draft_entry *to, const struct aw_draft_entry *from);
+
 /* Bring the entries into the order of their ranks; equal ones keep theirs. */
 void aw_draft_order(struct aw_draft *draft);
 

@@ -144,14 +144,9 @@ static void copy_entry(struct aw_loader *l, size_t at)
 
 	if (!to)
 		return;
+	aw_draft_like(to, from);
 	to->stratum = AW_STRATUM_TRUSTED;
 	to->rank = from->rank == AW_RANK_FILE ? AW_RANK_BUILT_IN : from->rank;
-	to->list = from->list;
-	to->negated = from->negated;
-	to->file = from->file;
-	to->layer = from->layer;
-	to->line = from->line;
-	to->column = from->column;
 	to->text = aw_copy(l, from->text);
 	to->pattern = from->pattern ? aw_copy(l, from->pattern) : NULL;
 	to->nets = from->net_count ? aw_new(l, from->net_count, sizeof(*from->nets))

@@ -138,14 +138,7 @@ static void add_like(struct showing *s, size_t like, char *pattern)
 		s->l->failed = true;
 		return;
 	}
-	to->rank = from->rank;
-	to->stratum = from->stratum;
-	to->list = from->list;
-	to->negated = from->negated;
-	to->file = from->file;
-	to->layer = from->layer;
-	to->line = from->line;
-	to->column = from->column;
+	aw_draft_like(to, from);
 	to->pattern = pattern;
 	to->shown = true;
 	to->text = aw_copy(s->l, from->text);

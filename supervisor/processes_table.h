@@ -106,7 +106,7 @@ struct aw_role aw_table_role(
 /* It has ended: an exec under way may have succeeded. */
 void aw_table_role_ends(struct aw_processes *tree, struct process *p);
 void aw_table_free_images(struct aw_processes *tree);
-/* processes_change.c */
+/* processes_exec.c */
 void aw_table_free_foreseen(struct aw_processes *tree);
 
 /* Do something with the process p_ if it is known; takes the lock. */

@@ -16,9 +16,12 @@ bool aw_vet_process(struct aw_notified *call, pid_t pid)
 {
 	struct aw_decision decision;
 	char link[64], exe[AW_CALL_PATH];
+	pid_t leader, parent;
 	struct aw_who who;
 	ssize_t n;
 
+	if (call->watch->holds && pid > 0 && aw_proc_parent(pid, &leader, &parent))
+		pid = leader; /* of a thread */
 	if (!call->watch->holds || pid <= 0 || pid == call->target.who.pid ||
 		!aw_processes_peek(call->watch->tree, pid, &who) || !who.execing)
 		return true;
@@ -45,8 +48,8 @@ bool aw_vet_process(struct aw_notified *call, pid_t pid)
 
 bool aw_vet_call(struct aw_notified *call)
 {
-	pid_t pid, leader, parent;
 	size_t argument;
+	pid_t pid;
 
 	switch (call->sys) {
 	case AW_SYS_ptrace:
@@ -64,8 +67,6 @@ bool aw_vet_call(struct aw_notified *call)
 	pid = (pid_t)call->args[argument];
 	if (call->watch->own_pids)
 		pid = aw_proc_outer_pid(call->target.tid, pid);
-	if (aw_proc_parent(pid, &leader, &parent)) /* of a thread */
-		pid = leader;
 	if (aw_vet_process(call, pid))
 		return true;
 	call->silent = true;

@@ -122,7 +122,7 @@ uninstall: ## take away what install put there
 
 SOURCES = $(wildcard policy/*.[ch] preload/*.[ch] supervisor/*.[ch] supervisor/*/*.[ch] \
 	tests/*/*.[ch] tests/*/*/*.[ch])
-.PHONY: format check-format check-layers check-names check-exports lint analyze distclean clean help
+.PHONY: format check-format check-layers check-cycles check-names check-exports lint analyze distclean clean help
 format: ## lay the sources out (clang-format 14)
 	@clang-format-14 -i $(SOURCES)
 check-format: ## nothing would be laid out anew
@@ -130,6 +130,10 @@ check-format: ## nothing would be laid out anew
 # one includes line is one arrow between folders: docs/ARCHITECTURE.md has the table
 check-layers: ## no folder uses what it may not
 	@tests/layers.sh .
+# sizes of the cycles of more than three files that there still are: they may only fall
+CYCLES := 25,25,8,6,5,4
+check-cycles: $(call obj,$(PROG_SRC)) ## no more than three source files call each other in a circle
+	@python3 -B tests/cycles.py --known '$(CYCLES)' $^
 check-names: $(PROG) ## calls by a name are made at what was judged
 	@tests/by_name.sh $(BUILD)
 check-exports: $(SHIM) ## the shim exports its calls alone and needs nothing

@@ -29,15 +29,22 @@ SHIM_ARCH_CFLAGS := $(if $(findstring aarch64,$(shell $(CC) -dumpmachine)),-mno-
 src = $(sort $(foreach d,$1,$(wildcard $d/*.c)))
 obj = $(patsubst %.c,$(BUILD)/%.o,$1)
 
+# every folder with sources; docs/ARCHITECTURE.md says what is in each
+POLICY_DIRS  := policy $(addprefix policy/,compile git image load load/sections load/text shared)
+PRELOAD_DIRS := preload preload/linux
+PROG_DIRS    := supervisor $(addprefix supervisor/,approval audit audit/read cli commands commands/policy decide \
+	git import launch learn lint linux linux/calls linux/emulate linux/netns linux/seccomp linux/sockets \
+	linux/target net net/dns net/egress net/proto net/proxy net/relay process sandbox session util)
+ENTER_DIRS   := supervisor/linux/enter
+DIRS         := $(POLICY_DIRS) $(PRELOAD_DIRS) $(PROG_DIRS) $(ENTER_DIRS)
+
 # what the shim may use of policy/: no libc but a few string functions of its own
-SHARED_SRC := $(addprefix policy/,calls.c decide.c ring.c verdict.c path.c glob.c image.c \
-	image_walk.c image_exec.c image_net.c)
-SHIM_SRC   := $(call src,preload)
+SHARED_SRC := $(addprefix policy/,calls.c decide.c verdict.c path.c glob.c shared/ring.c \
+	$(addprefix image/,image.c image_walk.c image_exec.c image_net.c))
+SHIM_SRC   := $(call src,$(PRELOAD_DIRS))
 # agentwatch-enter: a program of its own
-ENTER_SRC  := supervisor/enter.c supervisor/enter_drop.c supervisor/kernel/landlock_apply.c
-PROG_SRC   := $(filter-out supervisor/enter%.c,$(call src,policy supervisor \
-	supervisor/ask supervisor/audit supervisor/import supervisor/kernel supervisor/learn supervisor/net \
-	supervisor/policy supervisor/runner supervisor/view))
+ENTER_SRC  := $(call src,$(ENTER_DIRS)) supervisor/linux/landlock_apply.c
+PROG_SRC   := $(call src,$(POLICY_DIRS) $(PROG_DIRS))
 SHIM_OBJ   := $(patsubst %.c,$(BUILD)/shim/%.o,$(SHIM_SRC) $(SHARED_SRC))
 PROG  := $(BUILD)/agentwatch
 ENTER := $(BUILD)/agentwatch-enter
@@ -51,7 +58,7 @@ all: $(PROG) $(ENTER) $(SHIM) $(PRESETS) $(SCHEMA) ## build the program, the shi
 $(PROG): $(call obj,$(PROG_SRC))
 	@echo "  LINK $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
-$(ENTER): $(ENTER_SRC) supervisor/enter.h $(wildcard supervisor/kernel/landlock_*.h)
+$(ENTER): $(ENTER_SRC) supervisor/linux/enter/enter.h $(wildcard supervisor/linux/landlock_*.h)
 	@mkdir -p $(@D); echo "  LINK $@"
 	$(Q)$(CC) $(BASE) -Os $(EXTRA) -static -s -o $@ $(ENTER_SRC)
 $(SHIM): $(SHIM_OBJ)
@@ -120,14 +127,13 @@ uninstall: ## take away what install put there
 
 # --- keep it in shape ---
 
-SOURCES = $(wildcard policy/*.[ch] preload/*.[ch] supervisor/*.[ch] supervisor/*/*.[ch] \
-	tests/*/*.[ch] tests/*/*/*.[ch])
+SOURCES = $(wildcard $(DIRS:%=%/*.[ch]) tests/*/*.[ch] tests/*/*/*.[ch])
 .PHONY: format check-format check-layers check-cycles check-names check-exports lint analyze distclean clean help
 format: ## lay the sources out (clang-format 14)
 	@clang-format-14 -i $(SOURCES)
 check-format: ## nothing would be laid out anew
 	@clang-format-14 --dry-run -Werror $(SOURCES)
-# one includes line is one arrow between folders: docs/ARCHITECTURE.md has the table
+# an include line is an arrow between folders: tests/layers.arrows has those that are allowed
 check-layers: ## no folder uses what it may not
 	@tests/layers.sh .
 # sizes of the cycles of more than three files that there still are: they may only fall
@@ -144,13 +150,13 @@ lint: ## cppcheck and clang-tidy find nothing
 		--inline-suppr --std=c11 -I. -D_GNU_SOURCE -D__x86_64__ --include=tests/cppcheck.h \
 		--suppress=ctuuninitvar \
 		policy preload supervisor
-	$(Q)printf '%s\n' $(SHIM_SRC) supervisor/enter.c supervisor/enter_drop.c \
+	$(Q)printf '%s\n' $(SHIM_SRC) $(call src,$(ENTER_DIRS)) \
 		$(filter-out policy/error.c,$(PROG_SRC)) | xargs -P"$$(nproc)" -n8 sh -c \
 		'clang-tidy-14 --quiet --warnings-as-errors="*" "$$@" -- $(BASE) -include tests/analyzer.h 2>/dev/null' tidy
 # of gcc 12; with -O1 it finds leaks that it does not with -O0, in less time than with -O2
 ANALYZE := -O1 -g0 -fanalyzer -Werror -Wno-unused-value -include tests/analyzer.h -include tests/gcc_analyzer.h
 ANALYZED := $(patsubst %.o,%.s,$(patsubst $(BUILD)/%,$(BUILD)/analyzed/%,$(SHIM_OBJ) \
-	$(call obj,supervisor/enter.c supervisor/enter_drop.c $(filter-out policy/error.c,$(PROG_SRC)))))
+	$(call obj,$(call src,$(ENTER_DIRS)) $(filter-out policy/error.c,$(PROG_SRC)))))
 analyze: $(ANALYZED) ## gcc's analyzer finds nothing
 $(BUILD)/analyzed/shim/%.s: %.c
 	@mkdir -p $(@D); echo "  AN   $< (shim)"

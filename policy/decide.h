@@ -9,7 +9,7 @@
 #define AW_POLICY_DECIDE_H
 
 #include "policy/calls.h"
-#include "policy/image.h"
+#include "policy/image/image.h"
 
 struct aw_ends {
 	const char *path;

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "policy/image.h"
+#include "policy/image/image.h"
 
 /*
  * What kind of address it is ("loopback", "private", ...), NULL: a public one.  IPv4
@@ -26,9 +26,10 @@ bool aw_address_is_loopback(const struct aw_address *address);
 bool aw_address_is_any(const struct aw_address *address);
 
 /*
- * Can anybody at all have this plain name (policy/dns.h)?  Not one without a dot, nor
- * below a domain that is reserved for local networks or usual there, nor one that a
- * pattern has ("db.corp.example", "*.corp.example": network.private_names).
+ * Can anybody at all have this plain name (supervisor/net/proto/dns.h)?  Not one
+ * without a dot, nor below a domain that is reserved for local networks or usual there,
+ * nor one that a pattern has ("db.corp.example", "*.corp.example":
+ * network.private_names).
  */
 bool aw_private_is_public(const char *name, char *const *patterns, size_t count);
 

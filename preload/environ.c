@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "preload/arch.h"
-#include "preload/self.h"
+#include "preload/linux/arch.h"
+#include "preload/linux/process_state.h"
 #include "preload/text.h"
 
 #define PRELOAD "LD_PRELOAD="

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "policy/path.h"
-#include "preload/arch.h"
-#include "preload/find.h"
-#include "preload/proven.h"
+#include "preload/linux/arch.h"
+#include "preload/linux/symbol.h"
+#include "preload/linux/verified_paths.h"
 #include "preload/text.h"
 
 #ifndef RESOLVE_NO_SYMLINKS

@@ -20,8 +20,8 @@
 #include <stdbool.h>
 
 #include "policy/calls.h"
-#include "policy/ring.h"
-#include "preload/self.h"
+#include "policy/shared/ring.h"
+#include "preload/linux/process_state.h"
 
 /* A second name for a wrapper of this file, whatever types a header gives it. */
 #define AW_SAME(name, of) __asm__(".globl " #name "\n.set " #name ", " #of "\n")

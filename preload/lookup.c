@@ -6,8 +6,8 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
+#include "preload/arguments.h"
 #include "preload/gate.h"
-#include "preload/subject.h"
 #include "preload/text.h"
 
 enum { HOST_MOST = 255 };

@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "preload/arch.h"
+#include "preload/linux/arch.h"
 #include "preload/gate.h"
-#include "preload/find.h"
+#include "preload/linux/symbol.h"
 
 #define A(pointer) ((long)(pointer))
 #define AW_ARGS(...)                                                                   \

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "preload/arch.h"
 #include "preload/environ.h"
-#include "preload/find.h"
 #include "preload/gate.h"
+#include "preload/linux/arch.h"
+#include "preload/linux/symbol.h"
 #include "preload/text.h"
 
 #if defined(__x86_64__)

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "preload/arch.h"
-#include "preload/find.h"
 #include "preload/gate.h"
+#include "preload/linux/arch.h"
+#include "preload/linux/symbol.h"
 #include "preload/text.h"
 
 extern FILE *fdopen(int, const char *) __attribute__((weak));

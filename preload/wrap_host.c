@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <netdb.h>
 
-#include "preload/find.h"
 #include "preload/gate.h"
+#include "preload/linux/symbol.h"
 
 extern int *__h_errno_location(void) __attribute__((weak, const));
 

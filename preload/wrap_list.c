@@ -8,8 +8,8 @@
 #include <link.h>
 #include <stddef.h>
 
-#include "preload/find.h"
 #include "preload/gate.h"
+#include "preload/linux/symbol.h"
 #include "preload/text.h"
 
 typedef int visit(struct dl_phdr_info *, size_t, void *);

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "preload/arch.h"
-#include "preload/find.h"
 #include "preload/gate.h"
+#include "preload/linux/arch.h"
+#include "preload/linux/symbol.h"
 
 AW_EXPORT void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {

@@ -7,10 +7,10 @@
 #include <stdarg.h>
 #include <sys/socket.h>
 
-#include "preload/arch.h"
 #include "preload/environ.h"
-#include "preload/find.h"
 #include "preload/gate.h"
+#include "preload/linux/arch.h"
+#include "preload/linux/symbol.h"
 
 AW_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t len)
 {

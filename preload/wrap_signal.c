@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "preload/arch.h"
-#include "preload/find.h"
 #include "preload/gate.h"
+#include "preload/linux/arch.h"
+#include "preload/linux/symbol.h"
 
 AW_EXPORT int kill(pid_t pid, int number)
 {

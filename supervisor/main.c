@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "supervisor/commands.h"
-#include "supervisor/say.h"
-#include "supervisor/suggest.h"
-#include "supervisor/version.h"
+#include "supervisor/cli/say.h"
+#include "supervisor/cli/suggest.h"
+#include "supervisor/cli/version.h"
+#include "supervisor/commands/commands.h"
 
 const struct aw_command *const aw_commands[] = {
 	&aw_command_approve,

@@ -12,8 +12,8 @@
 #include <sys/prctl.h>
 
 #include "policy/calls.h"
-#include "policy/page.h"
-#include "supervisor/kernel/filter.h"
+#include "policy/shared/page.h"
+#include "supervisor/linux/seccomp/filter.h"
 #include "tests/unit/bpf.h"
 
 static const struct {

@@ -33,7 +33,7 @@ void aw_list_add(void *list, void *what);
 #define LL_PREPEND2(head, add, next) aw_list_add(&(head), add)
 
 /* What grew stays where it was kept; what is taken is owned by somebody else. */
-#include "supervisor/cleanup.h"
+#include "supervisor/util/cleanup.h"
 
 void *aw_grow(void *old, size_t size);
 void *aw_taken(void *where);

@@ -78,12 +78,12 @@ aarch64: ## compile for aarch64: the shim, agentwatch-enter and all objects
 PORTABLE_NEEDS := qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64-win32 \
 	libyaml-dev libcjson-dev uthash-dev
 # decides and describes without asking the system: compiles for Windows and macOS, too
-PURE_SRC := $(call src,policy) $(addprefix supervisor/,ask/copy.c audit/json.c audit/line.c \
-	completion.c completion_bash.c completion_fish.c completion_zsh.c help.c options_help.c \
-	$(addprefix import/,claude.c codex.c hosts.c mitto.c srt.c toml.c walk.c) \
-	$(addprefix learn/,anchor.c destination.c learner.c lookup.c memory.c need.c preset.c \
+PURE_SRC := $(call src,$(POLICY_DIRS) supervisor/net/proto) $(addprefix supervisor/,approval/copy.c audit/line.c \
+	$(addprefix cli/,completion.c completion_bash.c completion_fish.c completion_zsh.c help.c options_help.c suggest.c) \
+	$(addprefix import/,claude.c codex.c agent_hosts.c mitto.c srt.c toml.c walk.c) \
+	$(addprefix learn/,anchor.c destination.c learner.c looked_up.c memory.c need.c preset.c \
 	question.c quote.c replay.c root.c secret.c seen.c tally.c tree.c) \
-	mcp_toml.c mcp_words.c policy/findings.c policy/idle.c suggest.c view/log_filter.c)
+	process/mcp_toml.c process/mcp_words.c lint/findings.c lint/idle.c audit/read/log_filter.c util/json.c util/sha256.c)
 ARM_UNIT := $(patsubst $(BUILD)/%,$(ARM_BUILD)/%,$(UNIT) $(FUZZ))
 ARM_LIBS := $(abspath $(BUILD))/portable/aarch64/usr/lib/aarch64-linux-gnu
 .PHONY: portable portable-deps

@@ -29,8 +29,8 @@ $(FUZZ): $(T)/fuzz/replay_%: $(T)/fuzz/fuzz_%.o $(T)/fuzz/replay.o $(TEST_LIB)
 FUZZ_SECONDS ?= 60
 SEEDS_load := tests/golden/errors examples
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_LIB_SRC := $(call src,policy) $(addprefix supervisor/,kernel/message.c view/lines.c view/log_filter.c \
-	view/when.c options.c suggest.c audit/json.c audit/names.c)
+FUZZ_LIB_SRC := $(call src,$(POLICY_DIRS) supervisor/net/proto) $(addprefix supervisor/,linux/sockets/message.c \
+	audit/read/lines.c audit/read/log_filter.c audit/log_words.c cli/when.c cli/options.c cli/suggest.c util/json.c)
 fuzz_obj = $(patsubst %.c,$(T)/fuzz/$1/%.o,$(FUZZ_LIB_SRC))
 $(T)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(call fuzz_obj,lf)
 	@mkdir -p $(@D); echo "  FUZZ $@"

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "policy/image.h"
+#include "policy/image/image.h"
 #include "supervisor/audit/event.h"
 
 union aw_any_address {

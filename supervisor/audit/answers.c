@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/hash.h"
+#include "supervisor/util/hash.h"
 
 enum { HOST_MOST = 253 };
 

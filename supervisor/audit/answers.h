@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "policy/ring.h"
+#include "policy/shared/ring.h"
 
 enum {
 	AW_ANSWERS_MOST = 4096, /* addresses */

@@ -8,7 +8,7 @@
 #ifndef AW_SUPERVISOR_AUDIT_DRAIN_H
 #define AW_SUPERVISOR_AUDIT_DRAIN_H
 
-#include "supervisor/watch.h"
+#include "supervisor/decide/watch.h"
 
 struct aw_drain;
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "policy/image.h"
+#include "policy/image/image.h"
 #include "policy/verdict.h"
 
 enum aw_event_kind {

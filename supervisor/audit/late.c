@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "supervisor/watch.h"
+#include "supervisor/decide/watch.h"
 
 enum { ANCESTORS = 16 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "policy/port_net.h"
-#include "supervisor/audit/names.h"
+#include "supervisor/audit/log_words.h"
 
 #define PUT(json, literal) AW_JSON_LITERAL(json, literal)
 

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "supervisor/audit/event.h"
-#include "supervisor/audit/json.h"
+#include "supervisor/util/json.h"
 
 /* The text of the second last written; most events share it with the one before. */
 struct aw_clock_text {

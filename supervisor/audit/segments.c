@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "supervisor/cleanup.h"
+#include "supervisor/util/cleanup.h"
 
 enum {
 	EACH_LEAST = 128 * 1024,

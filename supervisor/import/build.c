@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/cleanup.h"
-#include "supervisor/say.h"
+#include "supervisor/cli/say.h"
+#include "supervisor/util/cleanup.h"
 
 enum shape { SCALAR, LIST, RAW_LIST, SETTINGS };
 

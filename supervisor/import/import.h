@@ -16,8 +16,8 @@
 #include <stdio.h>
 
 #include "policy/error.h"
-#include "policy/load_tree.h"
-#include "supervisor/options.h"
+#include "policy/load/load_tree.h"
+#include "supervisor/cli/options.h"
 
 extern const struct aw_command aw_command_policy_import;
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/cleanup.h"
 #include "supervisor/import/import.h"
+#include "supervisor/util/cleanup.h"
 
 enum { LEVELS = 6, FOLDERS = 3 };
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "policy/load.h"
+#include "policy/load/load.h"
 
 enum { AW_ANCHORS = 5 };
 

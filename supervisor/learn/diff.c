@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/cleanup.h"
 #include "supervisor/learn/memory.h"
+#include "supervisor/util/cleanup.h"
 
 /* The entries of a policy, each with the key that it stands under; sorted. */
 struct entries {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "policy/load.h"
+#include "policy/load/load.h"
 
 /*
  * One line for each entry that only one of them has: "+ filesystem.write: ..." is new,

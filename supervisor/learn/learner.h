@@ -9,7 +9,7 @@
 #define AW_SUPERVISOR_LEARN_LEARNER_H
 
 #include "supervisor/learn/fold.h"
-#include "supervisor/learn/lookup.h"
+#include "supervisor/learn/looked_up.h"
 #include "supervisor/learn/need.h"
 #include "supervisor/learn/preset.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/find.h"
-#include "supervisor/say.h"
+#include "supervisor/cli/say.h"
+#include "supervisor/session/find.h"
 
 void aw_learn_no_memory(void)
 {

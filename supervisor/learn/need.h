@@ -6,7 +6,7 @@
 #define AW_SUPERVISOR_LEARN_NEED_H
 
 #include "supervisor/learn/anchor.h"
-#include "supervisor/learn/judge.h"
+#include "supervisor/learn/reference_policy.h"
 
 enum { AW_NEEDS_MOST = 3 };
 

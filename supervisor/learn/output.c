@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/cleanup.h"
+#include "supervisor/util/cleanup.h"
 
 static int write_all(int fd, const char *text, size_t len)
 {

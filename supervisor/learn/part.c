@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/audit/json.h"
+#include "supervisor/util/json.h"
 
 enum {
 	NAME_BYTES = 255,

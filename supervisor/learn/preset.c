@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "policy/port_file.h"
-#include "supervisor/cleanup.h"
 #include "supervisor/learn/memory.h"
+#include "supervisor/util/cleanup.h"
 
 #define END ".yaml"
 

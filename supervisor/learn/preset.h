@@ -11,7 +11,7 @@
 #ifndef AW_SUPERVISOR_LEARN_PRESET_H
 #define AW_SUPERVISOR_LEARN_PRESET_H
 
-#include "supervisor/learn/judge.h"
+#include "supervisor/learn/reference_policy.h"
 #include "supervisor/learn/tally.h"
 
 enum { AW_PRESETS_MOST = 64 };

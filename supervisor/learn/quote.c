@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "supervisor/audit/json.h"
+#include "supervisor/util/json.h"
 
 /* Signs that are not seen, or that turn the direction of what is beside them: whoever
  * chose a name must not choose how the policy looks. */

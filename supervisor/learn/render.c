@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/cli/say.h"
 #include "supervisor/learn/quote.h"
-#include "supervisor/say.h"
 
 enum { NOTE_COLUMN = 44 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/say.h"
+#include "supervisor/cli/say.h"
 
 enum { SAID_MOST = 20 };
 

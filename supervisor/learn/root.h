@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "supervisor/learn/judge.h"
+#include "supervisor/learn/reference_policy.h"
 
 /* What learning generalises by; --for agent takes the workspace as a whole. */
 struct aw_root_style {

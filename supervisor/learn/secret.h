@@ -2,8 +2,8 @@
 /*
  * secret.h - names of files and sockets that nobody should be given by accident.
  *
- * Beyond what policy/protections.def holds whatever a policy says: these may have to be
- * allowed, but only by a person.
+ * Beyond what policy/load/protections.def holds whatever a policy says: these may have
+ * to be allowed, but only by a person.
  */
 #ifndef AW_SUPERVISOR_LEARN_SECRET_H
 #define AW_SUPERVISOR_LEARN_SECRET_H

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "policy/port_net.h"
-#include "supervisor/audit/json.h"
-#include "supervisor/audit/names.h"
-#include "supervisor/say.h"
-#include "supervisor/view/log_filter.h"
+#include "supervisor/audit/log_words.h"
+#include "supervisor/audit/read/log_filter.h"
+#include "supervisor/cli/say.h"
+#include "supervisor/util/json.h"
 
 int aw_log_reader_open(
 	struct aw_log_reader *reader, const char *name, struct aw_error *err)

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "policy/image.h"
-#include "supervisor/view/lines.h"
+#include "policy/image/image.h"
+#include "supervisor/audit/read/lines.h"
 
 enum { AW_SEEN_WORDS = 256 };
 

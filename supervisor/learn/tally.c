@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "supervisor/cli/say.h"
 #include "supervisor/learn/memory.h"
-#include "supervisor/say.h"
 
 #define uthash_fatal(msg) aw_learn_no_memory()
 #include <uthash.h>

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/cleanup.h"
-#include "supervisor/net/traffic.h"
+#include "supervisor/net/egress/traffic.h"
+#include "supervisor/util/cleanup.h"
 
 static const char *environment(const char *name)
 {

@@ -8,8 +8,8 @@
 #ifndef AW_SUPERVISOR_NET_OFFERS_H
 #define AW_SUPERVISOR_NET_OFFERS_H
 
-#include "supervisor/net/forward.h"
-#include "supervisor/net/proxy.h"
+#include "supervisor/net/proxy/proxy.h"
+#include "supervisor/net/relay/forward.h"
 
 struct aw_offers {
 	uint16_t proxy_port; /* 0: there is no proxy */

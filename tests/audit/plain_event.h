@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/audit/json.h"
-#include "supervisor/audit/log.h"
-#include "supervisor/cleanup.h"
+#include "supervisor/audit/audit_log.h"
+#include "supervisor/util/cleanup.h"
+#include "supervisor/util/json.h"
 
 #define TEXT(literal) ((struct aw_text){literal, sizeof(literal) - 1})
 

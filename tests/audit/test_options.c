@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/options.h"
-#include "supervisor/suggest.h"
+#include "supervisor/cli/options.h"
+#include "supervisor/cli/suggest.h"
 #include "tests/unit/tap.h"
 
 struct values {

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "supervisor/audit/read/lines.h"
 #include "supervisor/audit/segments.h"
-#include "supervisor/view/lines.h"
 #include "tests/audit/plain_event.h"
 #include "tests/unit/tap.h"
 

@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/cleanup.h"
-#include "supervisor/control.h"
-#include "supervisor/folders.h"
-#include "supervisor/process.h"
-#include "supervisor/session.h"
+#include "supervisor/linux/start_time.h"
+#include "supervisor/session/control.h"
+#include "supervisor/session/folders.h"
+#include "supervisor/session/session.h"
+#include "supervisor/util/cleanup.h"
 #include "tests/unit/tap.h"
 
 static char root[] = "/tmp/aw-test-session.XXXXXX";

@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/audit/audit_log.h"
 #include "supervisor/audit/line.h"
-#include "supervisor/audit/log.h"
-#include "supervisor/audit/names.h"
+#include "supervisor/audit/log_words.h"
 
 #define TEXT(literal) ((struct aw_text){literal, sizeof(literal) - 1})
 

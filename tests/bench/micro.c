@@ -12,10 +12,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "policy/image.h"
+#include "policy/image/image.h"
 #include "policy/path.h"
-#include "policy/ring.h"
-#include "supervisor/audit/log.h"
+#include "policy/shared/ring.h"
+#include "supervisor/audit/audit_log.h"
 #include "tests/unit/policy_text.h"
 
 static const char path[] = "/home/user/project/node_modules/typescript/lib/lib.d.ts";

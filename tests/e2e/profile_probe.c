@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "policy/page.h"
+#include "policy/shared/page.h"
 
 static void say(const char *what, long result)
 {

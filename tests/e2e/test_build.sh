@@ -9,10 +9,12 @@ cd "$root" || exit 1
 ok 'no folder uses what it may not' tests/layers.sh .
 # A rule that nothing can break would say nothing.
 tree=$tmp/tree
-for case in 'policy/glob.c "supervisor/run.h"' 'policy/glob.c <yaml.h>' 'policy/ring.c <stdlib.h>' \
-	'preload/gate.c "supervisor/run.h"' 'preload/gate.c <uthash.h>' 'supervisor/run.c "preload/gate.h"' \
-	'supervisor/kernel/notify.c "preload/arch.h"' 'supervisor/run.c "policy/image_layout.h"' \
-	'supervisor/run.c "front.h"' 'tests/unit/test_ring.c "policy/ring.c"'; do
+for case in 'policy/glob.c "supervisor/launch/run.h"' 'policy/glob.c <yaml.h>' 'policy/shared/ring.c <stdlib.h>' \
+	'preload/gate.c "supervisor/launch/run.h"' 'preload/gate.c <uthash.h>' 'supervisor/commands/run.c "preload/gate.h"' \
+	'supervisor/linux/seccomp/notify.c "preload/linux/arch.h"' 'supervisor/commands/run.c "policy/image/image_layout.h"' \
+	'supervisor/process/entry.c "supervisor/commands/sessions.h"' 'supervisor/lint/idle.c "supervisor/linux/emulate/emulate.h"' \
+	'supervisor/net/dns/hosts.c "supervisor/net/proxy/proxy_internal.h"' 'supervisor/launch/front.c "supervisor/process/processes_internal.h"' \
+	'supervisor/commands/run.c "front.h"' 'tests/unit/test_ring.c "policy/shared/ring.c"'; do
 	rm -rf "$tree"
 	mkdir "$tree"
 	cp -R policy preload supervisor "$tree"

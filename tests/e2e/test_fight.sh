@@ -204,7 +204,7 @@ for engine in $(engines); do
 done
 
 # records that name others: a process outside, a sibling and one that there is not
-if compile fight/forge "$cc" -O1 -D_GNU_SOURCE -I"$root" "$fight/forge.c" "$root/policy/ring.c"; then
+if compile fight/forge "$cc" -O1 -D_GNU_SOURCE -I"$root" "$fight/forge.c" "$root/policy/shared/ring.c"; then
 	forge=$compiled
 	sleep 600 &
 	outside=$!

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "policy/page.h"
+#include "policy/shared/page.h"
 #include "tests/escapes/escape.h"
 
 enum how { RAW, INT80, X32, ELSEWHERE, OVER_GATE, NEAR_GATE, THE_GATE };

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "policy/calls.h"
-#include "policy/page.h"
+#include "policy/shared/page.h"
 
 enum {
 	TOLD = 59,

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "policy/page.h"
+#include "policy/shared/page.h"
 #include "tests/escapes/escape.h"
 
 /* A file that makes others run or allow something, named by the attempt's sentence. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/dns.h"
+#include "supervisor/net/proto/dns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

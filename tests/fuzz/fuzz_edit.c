@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "policy/load.h"
-#include "policy/load_edit.h"
+#include "policy/load/load.h"
+#include "policy/load/text/load_edit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

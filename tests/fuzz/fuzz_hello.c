@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/http_host.h"
-#include "policy/tls_hello.h"
+#include "supervisor/net/proto/http_host.h"
+#include "supervisor/net/proto/tls_hello.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

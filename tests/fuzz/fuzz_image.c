@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/profile.h"
+#include "policy/image/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "policy/load.h"
+#include "policy/load/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

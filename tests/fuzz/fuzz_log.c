@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "supervisor/view/lines.h"
-#include "supervisor/view/log_filter.h"
+#include "supervisor/audit/read/lines.h"
+#include "supervisor/audit/read/log_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "supervisor/kernel/message.h"
+#include "supervisor/linux/sockets/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/proxy.h"
+#include "supervisor/net/proto/proxy_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/ring.h"
+#include "policy/shared/ring.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "policy/calls.h"
-#include "policy/wire.h"
+#include "policy/shared/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

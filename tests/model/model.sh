@@ -18,8 +18,8 @@ ring()
 # mistake SENTENCE SED-SCRIPT: what is wrong with ring.c must be found.
 mistake()
 {
-	sed -E -z "$2" "$root/policy/ring.c" >"$tmp/wrong.c"
-	if cmp -s "$tmp/wrong.c" "$root/policy/ring.c"; then
+	sed -E -z "$2" "$root/policy/shared/ring.c" >"$tmp/wrong.c"
+	if cmp -s "$tmp/wrong.c" "$root/policy/shared/ring.c"; then
 		fail "$1" 'ring.c has changed; say the mistake anew'
 	elif ! ring wrong "$tmp/wrong.c"; then
 		fail "$1" 'it does not compile'
@@ -31,7 +31,7 @@ mistake()
 }
 
 if [ "$(uname -m)" = x86_64 ]; then
-	if ring right "$root/policy/ring.c"; then
+	if ring right "$root/policy/shared/ring.c"; then
 		relay 'the ring: ' < <("$tmp/right" | sed -E 's/^((not )?ok) [0-9]+ - /\1 - /; /^1\.\./d')
 	else
 		fail 'the search compiles'

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "policy/ring.h"
+#include "policy/shared/ring.h"
 
 enum { STACK = 64 * 1024, WRITERS = 2, TASKS = WRITERS + 1, READER = WRITERS };
 enum { PUTS_MOST = 5, DEPTH = 4096, SLOTS = 1 << 20 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * turn.pml - take_turn() and leave_turn() of supervisor/kernel/notify.c, for SPIN.
+ * turn.pml - take_turn() and leave_turn() of supervisor/linux/seccomp/notify.c, for SPIN.
  *
  * One thread waits for calls, the others sleep on a futex.  A call that arrives must be
  * received although any thread may be held up by one that it has (then the drain thread's

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * yield.h - put in front of policy/ring.c: lets others run before each step of it.
+ * yield.h - put in front of policy/shared/ring.c: lets others run before each step of
+ * it.
  *
  * Each atomic operation is one step; a copy is two, since half of it may be seen.
  * Memory is sequentially consistent here: what the orders in ring.c add is not looked

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "policy/load.h"
+#include "policy/load/load.h"
 #include "tests/unit/tap.h"
 
 static const struct aw_policy_variables some_variables = {

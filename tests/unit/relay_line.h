@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervisor/net/relay.h"
+#include "supervisor/net/relay/relay.h"
 #include "tests/unit/tap.h"
 
 /* One connection: near - inside ~ outside - far. */

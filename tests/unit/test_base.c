@@ -3,8 +3,8 @@
  * test_base.c - what lies below all files is closed: files add to it, trusted ones may
  * open it, and others have no say.
  */
-#include "policy/region.h"
-#include "supervisor/base.h"
+#include "policy/image/region.h"
+#include "supervisor/lint/base.h"
 #include "tests/unit/policy_layers.h"
 
 static enum aw_verdict writes(const struct aw_policy *p, const char *path)

@@ -2,7 +2,7 @@
 /* test_dns.c - questions for names, names in all their shapes, and answers. */
 #include <string.h>
 
-#include "policy/dns.h"
+#include "supervisor/net/proto/dns.h"
 #include "tests/unit/tap.h"
 
 #define HEAD(flags, extra) "\0\7" flags "\0\1\0\0\0\0\0" extra

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/load_edit.h"
+#include "policy/load/text/load_edit.h"
 #include "tests/unit/policy_text.h"
 
 static const struct aw_edit edit = {"filesystem", "ask", "!/new \"x\"", "why"};

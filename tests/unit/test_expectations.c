@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_expectations.c - what a loaded policy remembers of its files. */
-#include "policy/rules.h"
+#include "policy/image/rules.h"
 #include "tests/unit/policy_text.h"
 
 static void load(

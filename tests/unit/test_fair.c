@@ -3,7 +3,7 @@
 #include <linux/seccomp.h>
 #include <unistd.h>
 
-#include "supervisor/kernel/fair.h"
+#include "supervisor/linux/seccomp/fair.h"
 #include "tests/unit/tap.h"
 
 enum { THREADS = 4, LONG_US = 80000 };

@@ -11,11 +11,11 @@
 #include <sys/socket.h>
 
 #include "policy/calls.h"
-#include "policy/page.h"
-#include "supervisor/enter.h"
-#include "supervisor/kernel/filter.h"
-#include "supervisor/kernel/option.h"
-#include "supervisor/kernel/request.h"
+#include "policy/shared/page.h"
+#include "supervisor/linux/calls/request.h"
+#include "supervisor/linux/enter/enter.h"
+#include "supervisor/linux/seccomp/filter.h"
+#include "supervisor/linux/sockets/option.h"
 #include "tests/unit/bpf.h"
 #include "tests/unit/tap.h"
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "policy/gitconfig.h"
+#include "policy/git/gitconfig.h"
 #include "tests/unit/tap.h"
 
 #define BAD "not a configuration"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_gitconfig_keys.c - every row of policy/gitconfig.def: what is refused of it,
+ * test_gitconfig_keys.c - every row of policy/git/gitconfig.def: what is refused of it,
  * why, and what is not; and no key that git itself names is let by mistake.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/gitconfig.h"
+#include "policy/git/gitconfig.h"
 #include "tests/unit/tap.h"
 
 enum sub { NONE, SOME, ANY };
@@ -19,7 +19,7 @@ static const struct row {
 } rows[] = {
 #define AW_GIT_KEY(section, sub, key, when, effect)                                    \
 	{section, key, sub, AW_GITCONFIG_##when, AW_GITCONFIG_##effect},
-#include "policy/gitconfig.def"
+#include "policy/git/gitconfig.def"
 };
 
 /* For each kind of row: values that are refused, and such that are not. */

@@ -5,7 +5,7 @@
  */
 #include <sys/stat.h>
 
-#include "policy/region.h"
+#include "policy/image/region.h"
 #include "tests/unit/policy_judge.h"
 
 static char top[200];

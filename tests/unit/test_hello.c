@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/tls_hello.h"
+#include "supervisor/net/proto/tls_hello.h"
 #include "tests/unit/tap.h"
 
 enum { ROOM = 40000 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/http_host.h"
+#include "supervisor/net/proto/http_host.h"
 #include "tests/unit/tap.h"
 
 /*

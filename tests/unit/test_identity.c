@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "supervisor/runner/plan_make.h"
+#include "supervisor/sandbox/plan_internal.h"
 #include "tests/unit/tap.h"
 
 static char base[] = "/tmp/aw-identity-XXXXXX", shown[64], other[64], aside[64];

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/net/inner.h"
+#include "supervisor/linux/netns/inner.h"
 #include "tests/unit/tap.h"
 
 /* A process with namespaces of its own; 0: there are none here. */

@@ -18,8 +18,8 @@
 
 #include "policy/calls.h"
 #include "policy/numbers.h"
-#include "supervisor/kernel/filter.h"
-#include "supervisor/kernel/request.h"
+#include "supervisor/linux/calls/request.h"
+#include "supervisor/linux/seccomp/filter.h"
 #include "tests/unit/bpf.h"
 #include "tests/unit/tap.h"
 
@@ -334,7 +334,8 @@ static void write_page(void)
 			values[i].header, values[i].names);
 	printf("\n## Requests of ioctl that pass\n\nThose that take a path, "
 	       "descriptor, "
-	       "process or signal. `supervisor/kernel/request.h` has those that do "
+	       "process or signal. `supervisor/linux/calls/request.h` has those that "
+	       "do "
 	       "not pass.\n\n| request | because |\n|---|---|\n");
 	for (size_t i = 0; i < COUNT(requests); i++)
 		printf("| `%s` | %s |\n", requests[i].name, requests[i].sentence);

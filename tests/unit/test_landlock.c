@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/kernel/landlock.h"
-#include "supervisor/kernel/landlock_apply.h"
-#include "supervisor/kernel/landlock_rights.h"
+#include "supervisor/linux/landlock_apply.h"
+#include "supervisor/linux/landlock_rights.h"
+#include "supervisor/sandbox/landlock.h"
 #include "tests/unit/policy_text.h"
 
 enum { NEWEST = 7 };

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <utime.h>
 
-#include "supervisor/names.h"
-#include "supervisor/net/hosts.h"
-#include "supervisor/net/learned.h"
-#include "supervisor/net/name_servers.h"
+#include "supervisor/decide/host_names.h"
+#include "supervisor/net/dns/hosts.h"
+#include "supervisor/net/dns/learned.h"
+#include "supervisor/net/dns/name_servers.h"
 #include "tests/unit/policy_text.h"
 
 static char file[] = "/tmp/aw-hosts-XXXXXX";

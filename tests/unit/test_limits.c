@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/limits.h"
+#include "supervisor/linux/limits.h"
 #include "tests/unit/tap.h"
 
 static char top[64], mountinfo[80], cgroup[80];

@@ -4,7 +4,7 @@
  */
 #include <arpa/inet.h>
 
-#include "policy/profile.h"
+#include "policy/image/profile.h"
 #include "tests/unit/policy_text.h"
 
 struct question {

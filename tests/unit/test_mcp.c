@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "supervisor/mcp.h"
-#include "supervisor/mcp_config.h"
+#include "supervisor/process/mcp.h"
+#include "supervisor/process/mcp_internal.h"
 #include "tests/unit/tap.h"
 
 enum { WORDS = 12 };

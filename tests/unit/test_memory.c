@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/run.h"
-#include "supervisor/runner/plan_make.h"
+#include "supervisor/launch/run.h"
+#include "supervisor/sandbox/plan_internal.h"
 #include "tests/unit/tap.h"
 
 extern char **environ;

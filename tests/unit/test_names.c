@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "supervisor/names.h"
+#include "supervisor/decide/host_names.h"
 #include "tests/unit/policy_text.h"
 
 static char hosts[] = "/tmp/aw-hosts-XXXXXX", resolver[] = "/tmp/aw-resolv-XXXXXX";

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "supervisor/pass.h"
+#include "supervisor/util/pass.h"
 #include "tests/unit/tap.h"
 
 static int pair[2];

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "supervisor/cleanup.h"
-#include "supervisor/runner/runner.h"
+#include "supervisor/sandbox/runner.h"
+#include "supervisor/util/cleanup.h"
 #include "tests/unit/policy_text.h"
 
 /* A tree of its own: D/home, D/repo and so on, with what a case needs. */

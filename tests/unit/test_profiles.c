@@ -2,7 +2,7 @@
 /* test_profiles.c - what the texts of profiles mean. */
 #include <stdlib.h>
 
-#include "policy/profile.h"
+#include "policy/image/profile.h"
 #include "tests/unit/policy_judge.h"
 
 static uint32_t entered(const struct aw_policy *p, const char *path, ...)

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "policy/compile.h"
-#include "policy/profile.h"
+#include "policy/compile/compile.h"
+#include "policy/image/profile.h"
 #include "tests/unit/policy_judge.h"
 #include "tests/unit/random.h"
 

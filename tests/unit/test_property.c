@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "policy/compile.h"
-#include "policy/region.h"
+#include "policy/compile/compile.h"
+#include "policy/image/region.h"
 #include "tests/unit/random.h"
 #include "tests/unit/reference.h"
 #include "tests/unit/tap.h"

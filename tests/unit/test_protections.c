@@ -187,13 +187,13 @@ static void every_row_refuses_what_it_says(void)
 {
 #define AW_PROTECTION(id, name, about) static const char name_of_##id[] = name;
 #define AW_PROTECT(id, list, text)
-#include "policy/protections.def"
+#include "policy/load/protections.def"
 	static const struct {
 		const char *name, *list, *text;
 	} rows[] = {
 #define AW_PROTECTION(id, name, about)
 #define AW_PROTECT(id, list, text) {name_of_##id, #list, text},
-#include "policy/protections.def"
+#include "policy/load/protections.def"
 	};
 	struct aw_policy p;
 	size_t i;

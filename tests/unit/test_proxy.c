@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/proxy.h"
+#include "supervisor/net/proto/proxy_request.h"
 #include "tests/unit/tap.h"
 
 #define LINE "\r\n"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/ask/questions.h"
+#include "supervisor/approval/questions.h"
 #include "tests/unit/tap.h"
 
 static const struct aw_rule rule = {"p.yaml", 3, "/docs", "global"};

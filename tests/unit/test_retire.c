@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "policy/load.h"
-#include "supervisor/retire.h"
-#include "supervisor/shared.h"
+#include "policy/load/load.h"
+#include "supervisor/session/retire.h"
+#include "supervisor/session/shared.h"
 #include "tests/unit/tap.h"
 
 static struct aw_readers readers;

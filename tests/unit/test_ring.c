@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/ring.h"
+#include "policy/shared/ring.h"
 #include "tests/unit/tap.h"
 
 enum { SIZE = 1024, WRITERS = 4, EACH = 20000 };

@@ -5,8 +5,8 @@
  */
 #include <stdint.h>
 
-#include "policy/image_layout.h"
-#include "policy/profile.h"
+#include "policy/image/image_layout.h"
+#include "policy/image/profile.h"
 #include "tests/unit/policy_judge.h"
 
 #define POLICIES 120

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sample.c - questions made from rules, and images in which rules are silent. */
 #include "policy/glob.h"
-#include "policy/mute.h"
-#include "policy/sample.h"
+#include "policy/image/mute.h"
+#include "policy/image/sample.h"
 #include "tests/unit/policy_text.h"
 
 static const char policy_text[] =

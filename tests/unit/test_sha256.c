@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/sha256.h"
+#include "supervisor/util/sha256.h"
 #include "tests/unit/tap.h"
 
 static void short_texts(void)

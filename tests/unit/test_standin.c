@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "supervisor/net/standin.h"
+#include "supervisor/net/relay/standin.h"
 #include "tests/unit/tap.h"
 
 static bool speaks(int from, int to)

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "supervisor/kernel/landlock_rights.h"
-#include "supervisor/strength.h"
+#include "supervisor/decide/strength.h"
+#include "supervisor/linux/landlock_rights.h"
 #include "tests/unit/policy_text.h"
 
 static const char policy_text[] =

@@ -2,8 +2,8 @@
 /* test_trust.c - records of trust, what a judgement is worth, what a policy loosens. */
 #include <sys/stat.h>
 
-#include "supervisor/policy/loosen.h"
-#include "supervisor/policy/trust.h"
+#include "supervisor/launch/trust.h"
+#include "supervisor/lint/loosen.h"
 #include "tests/unit/policy_text.h"
 
 static char scratch[] = "/tmp/aw-trust-XXXXXX";

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "supervisor/net/upstream.h"
+#include "supervisor/net/proxy/upstream.h"
 #include "tests/unit/tap.h"
 
 /* The environment: NAME=VALUE, NULL at the end. */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "supervisor/net/meter.h"
-#include "supervisor/net/verify.h"
+#include "supervisor/net/egress/meter.h"
+#include "supervisor/net/relay/verify.h"
 #include "tests/unit/policy_text.h"
 
 static const struct aw_image *_Atomic image;

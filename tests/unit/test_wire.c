@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "policy/calls.h"
+#include "policy/shared/wire.h"
 #include "policy/verdict.h"
-#include "policy/wire.h"
 #include "tests/unit/tap.h"
 
 static const struct aw_wire_head good = {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "policy/calls.h"
-#include "policy/ring.h"
+#include "policy/shared/ring.h"
 
 static struct aw_ring *find_ring(void)
 {

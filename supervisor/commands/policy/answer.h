@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer.h - one answer of `policy explain`, and how it is printed.
+ */
+#ifndef AW_SUPERVISOR_COMMANDS_POLICY_ANSWER_H
+#define AW_SUPERVISOR_COMMANDS_POLICY_ANSWER_H
+
+#include "supervisor/commands/policy/words.h"
+
+/* All borrowed. */
+struct aw_answer {
+	const struct aw_standing *standing;
+	const struct aw_words *words;
+	const struct aw_subject *subject;
+	const char *verb; /* "read", ... */
+	struct aw_word word;
+	struct aw_held held;
+	const char *granted; /* the folder by which Landlock lets it, or NULL */
+};
+
+/* Some lines for people, or one JSON object, on stdout. */
+void aw_answer_print(const struct aw_answer *answer);
+void aw_answer_print_json(const struct aw_answer *answer);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check_rules.h - what `policy check` finds out about one policy.
+ */
+#ifndef AW_SUPERVISOR_LINT_CHECK_RULES_H
+#define AW_SUPERVISOR_LINT_CHECK_RULES_H
+
+#include "supervisor/lint/findings.h"
+#include "supervisor/lint/standing.h"
+
+/* What opens the base, or takes it away. */
+void aw_check_base(const struct aw_standing *standing, struct aw_findings *findings);
+
+/* Rules that make no difference, whatever the variables stand for. */
+void aw_check_idle(const struct aw_standing *standing, struct aw_findings *findings);
+
+/* What this machine and this version cannot do with the rules. */
+void aw_check_rules(const struct aw_standing *standing, struct aw_findings *findings);
+
+/*
+ * By whom the rules are held with the wall and engine of the wish.  require: "kernel"
+ * or "supervisor", what is held by less is an error; NULL: a note where it is held
+ * softly.
+ */
+void aw_check_held(const struct aw_standing_wish *wish, struct aw_standing *standing,
+	const char *require, struct aw_findings *findings);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emulate.c - a target's arguments, the places they name, and the answer. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "supervisor/linux/emulate/emulate.h"
+#include "supervisor/linux/target/creds.h"
+#include "supervisor/util/cleanup.h"
+
+void aw_hand_answer(struct aw_notified *call, long result)
+{
+	call->reply = AW_REPLY_VALUE;
+	call->value = result < 0 ? 0 : result;
+	call->err = result < 0 ? (int)-result : 0;
+	call->event.result_known = true;
+	call->event.result = call->err;
+}
+
+bool aw_hand_give(struct aw_notified *call, int *fd, uint64_t flags)
+{
+	struct seccomp_notif_addfd add = {.id = call->id,
+		.srcfd = (uint32_t)*fd,
+		.newfd_flags = flags & O_CLOEXEC ? O_CLOEXEC : 0};
+	bool plain = (flags & O_ACCMODE) == O_RDONLY && !(flags & O_NONBLOCK);
+	int number;
+
+	if (plain)
+		add.flags = SECCOMP_ADDFD_FLAG_SEND;
+	number = ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	if (number < 0) {
+		call->gone = errno == ENOENT;
+		aw_hand_answer(call, -errno);
+		return false;
+	}
+	/* the target must not go on while ours is still open: the last close of a pipe,
+	 * or of a program that was written, would come late */
+	aw_close(aw_take_fd(fd));
+	aw_hand_answer(call, number);
+	if (plain)
+		call->reply = AW_REPLY_DONE;
+	return true;
+}
+
+bool aw_hand_waits(struct aw_notified *call)
+{
+	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0)
+		return true;
+	call->gone = call->silent = true;
+	call->reply = AW_REPLY_DONE;
+	return false;
+}
+
+bool aw_hand_read(struct aw_notified *call, uint64_t address, char *raw)
+{
+	if (aw_target_string(&call->target, address, raw, 4096) >= 0)
+		return true;
+	aw_call_unreadable(call, errno ? errno : EFAULT);
+	return false;
+}
+
+/*
+ * Nothing can be done.  What is not there is no denial; a path that may not be looked
+ * at, or that a sandbox hides since the policy denies it, is one.
+ */
+static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *wish,
+	const struct aw_place *place, char *raw, char *text, struct aw_text *ret_path,
+	struct aw_text *ret_raw, int err)
+{
+	struct aw_decision decision = {AW_ALLOW, AW_NO_RULE};
+	size_t len = place->len;
+	bool nothing;
+	int ignored;
+
+	*ret_raw = (struct aw_text){raw, strlen(raw)};
+	aw_persona_drop();
+	if (len)
+		memcpy(text, place->name, len + 1);
+	else
+		len = aw_target_resolve(&call->target, wish->dir, raw, wish->follow,
+			text, AW_CALL_PATH, &ignored);
+	if (!len) { /* no rule can be about it */
+		aw_call_unreadable(call, err);
+		return;
+	}
+	*ret_path = (struct aw_text){text, len};
+	nothing = (err == ENOENT || err == ENOTDIR) && aw_call_is_absent(call, text);
+	if (!nothing)
+		aw_image_decide_path_in(atomic_load(&call->watch->image),
+			call->target.who.role.profiles, call->event.action, text, len,
+			&decision);
+	call->moot = err;
+	aw_call_decide(call, &decision);
+	call->moot = 0;
+	if (call->reply != AW_REPLY_FAIL)
+		aw_hand_answer(call, -err);
+}
+
+/* "link/" is what the link leads to, but for calls that name an entry of a folder. */
+static bool follows_slash(const struct aw_notified *call, const char *raw)
+{
+	size_t len = strlen(raw);
+
+	switch ((enum aw_effect)call->row->effect) {
+	case AW_FX_OPEN:
+		return len && raw[len - 1] == '/' &&
+		       !(aw_call_open_flags(call) & O_CREAT);
+	case AW_FX_LINK:
+		return raw == call->raw && len && raw[len - 1] == '/';
+	case AW_FX_WRITE:
+	case AW_FX_META:
+	case AW_FX_CHDIR:
+		return len && raw[len - 1] == '/';
+	default:
+		return false;
+	}
+}
+
+bool aw_hand_find(struct aw_notified *call, const struct aw_walk_wish *wish, char *raw,
+	struct aw_place *place, struct aw_text *ret_path, struct aw_text *ret_raw)
+{
+	char *text = raw == call->raw ? call->path : call->path2;
+	struct aw_walk_wish now = *wish;
+	int err;
+
+	now.follow |= follows_slash(call, raw);
+	err = aw_place_find(call->watch, &call->target, &now, raw, place);
+	if (err) {
+		leads_nowhere(call, wish, place, raw, text, ret_path, ret_raw, err);
+		return false;
+	}
+	ret_path->bytes = text;
+	memcpy(text, place->name, place->len + 1);
+	ret_path->len = place->len;
+	if (strcmp(raw, text) != 0)
+		*ret_raw = (struct aw_text){raw, strlen(raw)};
+	return true;
+}

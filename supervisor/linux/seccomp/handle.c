@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* handle.c - one notified call: who makes it, what it is, its answer and its line. */
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "supervisor/linux/calls/vet.h"
+#include "supervisor/linux/emulate/emulate.h"
+#include "supervisor/linux/procfs.h"
+#include "supervisor/linux/target/creds.h"
+#include "supervisor/linux/target/path_walk_proc.h"
+
+enum { KNOWN_TRIES = 50 };
+
+static void answer(struct aw_notified *call)
+{
+	struct seccomp_notif_resp *response = call->response;
+
+	if (call->reply == AW_REPLY_DONE)
+		return;
+	memset(response, 0, call->response_size);
+	response->id = call->id;
+	if (call->reply == AW_REPLY_CONTINUE)
+		response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	else if (call->err || call->reply == AW_REPLY_FAIL)
+		response->error = -call->err;
+	else
+		response->val = call->value;
+	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, response) < 0)
+		call->gone = errno == ENOENT;
+}
+
+void aw_call_refuse(struct aw_notified *call, const char *kind, const char *what)
+{
+	struct aw_watch *watch = call->watch;
+	struct aw_event event = {.kind = AW_EV_CALL,
+		.ts = call->event.ts,
+		.call = what,
+		.action = AW_SYSTEM_CALL,
+		.port = -1,
+		.verdict = AW_DENY,
+		.enforced = watch->enforce,
+		.why = "never allowed in mode enforce",
+		.strength = watch->strength_kernel,
+		.source = AW_FROM_KERNEL,
+		.warning_kind = kind};
+
+	call->silent = true;
+	if (watch->enforce) {
+		call->reply = AW_REPLY_FAIL;
+		call->err = EPERM;
+		event.result_known = true;
+		event.result = EPERM;
+	}
+	aw_watch_sign(&event, &call->target.who);
+	aw_watch_log(watch, &event);
+}
+
+void aw_call_warn(struct aw_notified *call, const char *kind, const char *what)
+{
+	if (call->watch->enforce ||
+		(call->sys >= 0 && call->row->effect == AW_FX_MACHINE)) {
+		aw_call_refuse(call, kind, what);
+		return;
+	}
+	aw_watch_warn(call->watch, &call->target.who, kind, "%s by process %d", what,
+		call->target.who.pid);
+	call->silent = true;
+}
+
+/* What every call has, also one that came to no verdict. */
+static void complete(const struct aw_notified *call, struct aw_event *event)
+{
+	event->call = aw_call_name((unsigned)call->sys);
+	if (event->source)
+		return;
+	event->source = AW_FROM_KERNEL;
+	event->strength = call->watch->strength_kernel;
+	event->enforced = call->watch->enforce;
+}
+
+/* The other calls have to do with processes and sockets, which is for us to look at. */
+static bool is_about_files(const struct aw_notified *call)
+{
+	return call->row->effect < AW_FX_EXEC || call->row->effect == AW_FX_META;
+}
+
+static void deal_with(struct aw_notified *call)
+{
+	if (!is_about_files(call))
+		aw_persona_drop();
+	/* an open tells by its path whether the loader makes it */
+	if (call->target.who.execing && call->row->effect != AW_FX_OPEN)
+		aw_call_arrived(call, false);
+	switch ((enum aw_effect)call->row->effect) {
+	case AW_FX_EXEC:
+		aw_call_exec(call);
+		break;
+	case AW_FX_CONNECT:
+	case AW_FX_BIND:
+	case AW_FX_SENDTO:
+	case AW_FX_SENDMSG:
+	case AW_FX_SENDMMSG:
+	case AW_FX_SOCKET:
+	case AW_FX_LISTEN:
+	case AW_FX_OPTION:
+		(call->watch->holds ? aw_hand_network : aw_call_network)(call);
+		break;
+	case AW_FX_URING:
+	case AW_FX_SECCOMP:
+	case AW_FX_PRCTL:
+	case AW_FX_VIEW:
+	case AW_FX_CLONE:
+	case AW_FX_KIN:
+		if (!aw_vet_call(call))
+			break;
+		aw_call_self(call);
+		break;
+	case AW_FX_MACHINE:
+	case AW_FX_OWNER:
+	case AW_FX_LANDLOCK:
+	case AW_FX_UMASK:
+	case AW_FX_RIGHTS:
+	case AW_FX_IOCTL:
+	case AW_FX_CLONE3:
+	case AW_FX_REFUSE:
+		aw_call_self(call);
+		break;
+	default:
+		(call->watch->holds ? aw_hand_file : aw_call_file)(call);
+		break;
+	}
+}
+
+static void reset(struct aw_notified *call, const struct seccomp_notif *request)
+{
+	call->id = request->id;
+	call->reply = AW_REPLY_CONTINUE;
+	call->err = 0;
+	call->value = 0;
+	call->silent = call->gone = call->moves = call->leads = false;
+	call->moot = 0;
+	call->verifying &= call->waited_for != 0;
+	call->device = call->inode = 0;
+	call->event = (struct aw_event){.kind = AW_EV_CALL,
+		.ts = call->waited_for ? call->first_ts : aw_watch_now(),
+		.port = -1};
+	aw_vector_free(&call->argv);
+	call->argv = (struct aw_vector){.text = NULL};
+	free(call->argv_text);
+	call->argv_text = NULL;
+	call->target.tid = (pid_t)request->pid;
+}
+
+static void log_call(struct aw_notified *call)
+{
+	struct aw_event *event = &call->event;
+
+	if (call->silent)
+		return;
+	complete(call, event);
+	if (call->reply == AW_REPLY_FAIL) {
+		event->result_known = true;
+		event->result = call->err;
+	}
+	aw_watch_sign(event, &call->target.who);
+	aw_watch_log(call->watch, event);
+}
+
+void aw_call_arrived(struct aw_notified *call, bool loads_shim)
+{
+	struct aw_processes *tree = call->watch->tree;
+	struct aw_who *who = &call->target.who;
+	unsigned over = aw_processes_execs_over(tree, who->pid, call->target.tid);
+
+	if (over && ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID,
+			    &call->id) < 0)
+		over = 0;
+	aw_processes_arrived(tree, who, over, loads_shim);
+}
+
+/* Enforce: after an exec it is checked what the process has really become. */
+static bool arrives_well(struct aw_notified *call)
+{
+	struct aw_who *who = &call->target.who;
+
+	if (!call->watch->holds || (!who->execing && !call->verifying))
+		return true;
+	aw_persona_drop();
+	if (who->execing)
+		aw_call_arrived(call, false);
+	if (!who->fresh && !call->verifying)
+		return true;
+	if (!aw_call_verify(call))
+		return false;
+	aw_processes_verified(call->watch->tree, who);
+	return true;
+}
+
+/* Audit, and no memory for an entry: what it does is told all the same. */
+static bool is_there(struct aw_notified *call)
+{
+	struct aw_who who = {.exe = "?", .umask = -1};
+
+	if (!aw_proc_parent(call->target.tid, &who.pid, &who.ppid))
+		return false;
+	who.inner = who.pid;
+	call->target.who = who;
+	return true;
+}
+
+/*
+ * Who is it?  One whose number is still held by a process that is not read out to the
+ * end is known a little later.  Enforce refuses what nobody is known to have asked for.
+ */
+static bool is_known(struct aw_notified *call)
+{
+	const struct timespec pause = {.tv_nsec = 2000000};
+	struct aw_watch *watch = call->watch;
+	int tries = KNOWN_TRIES;
+
+	while (!aw_processes_find(watch->tree, call->target.tid, &call->target.who)) {
+		if (!watch->holds)
+			return is_there(call);
+		if (!aw_hand_waits(call))
+			return false;
+		if (--tries <= 0) {
+			call->reply = AW_REPLY_FAIL;
+			call->err = EPERM;
+			return false;
+		}
+		nanosleep(&pause, NULL);
+	}
+	if (watch->holds)
+		aw_place_find_proc(watch, &call->target);
+	call->profiles_before = call->target.who.role.profiles;
+	if (call->target.who.turning) {
+		aw_persona_drop();
+		aw_processes_turned(watch->tree, &call->target.who);
+	}
+	return true;
+}
+
+/* Enforce: what cannot be logged any more is not done; the agent is being stopped. */
+static bool is_blind(struct aw_notified *call)
+{
+	if (!atomic_load(&call->watch->stop_agent))
+		return false;
+	call->reply = AW_REPLY_FAIL;
+	call->err = EIO;
+	return true;
+}
+
+static void handle_inside(struct aw_notified *call, const struct seccomp_notif *request)
+{
+	struct aw_watch *watch = call->watch;
+	bool log_first = watch->enforce || watch->ask;
+
+	reset(call, request);
+	aw_persona_keep_for(call->target.tid);
+	if (is_blind(call) || !is_known(call) ||
+		!aw_call_identify(call, &request->data))
+		call->silent = true;
+	else if (arrives_well(call))
+		deal_with(call);
+	if (call->reply == AW_REPLY_ASK && aw_call_park(call, request))
+		return;
+	if (call->moves) {
+		aw_shared_moved(atomic_load(&watch->shared));
+		atomic_store(&watch->settle, 4);
+	}
+	if (call->leads) {
+		aw_shared_led(atomic_load(&watch->shared));
+		atomic_store(&watch->settle_links, 4);
+	}
+	if (log_first)
+		log_call(call);
+	answer(call);
+	if (!log_first && !call->gone)
+		log_call(call);
+	if (call->waited_for)
+		aw_questions_leave(watch->questions, call->id, AW_LEFT_SERVED, 0);
+}
+
+void aw_call_handle(struct aw_notified *call, const struct seccomp_notif *request)
+{
+	unsigned door = aw_readers_enter(&call->watch->readers);
+
+	handle_inside(call, request);
+	aw_readers_leave(&call->watch->readers, door);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * path_walk.h - where a path leads for a target, held by descriptors.
+ *
+ * Policy and call must be about the same file.  So a path is walked once, as the target
+ * would walk it, and what is found is pinned: the folder that holds it and the thing
+ * itself.  The call is then made on these, and no other thread can put something else
+ * in between.  Walking happens from outside with descriptors of the target's root and
+ * folders, one component at a time where symbolic links are met, so that absolute links
+ * start at the target's root (openat2(2): RESOLVE_IN_ROOT explains the trouble) and
+ * /proc/self, /dev/fd and /dev/tty are the target's own.
+ */
+#ifndef AW_SUPERVISOR_LINUX_TARGET_PATH_WALK_H
+#define AW_SUPERVISOR_LINUX_TARGET_PATH_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "supervisor/decide/watch.h"
+#include "supervisor/linux/target/target.h"
+
+#define AW_PLACE_PATH 4352
+
+struct aw_place {
+	int parent; /* O_PATH, owned: the folder that holds it; -1: none is known */
+	int object; /* O_PATH, owned: what is there, links not followed; -1: nothing */
+	struct stat st;		  /* of the object */
+	char last[AW_PLACE_PATH]; /* its name in the parent, trailing slashes kept */
+	char name[AW_PLACE_PATH]; /* the whole path, as the policy judges it */
+	size_t len;
+	bool magic; /* reached through a link of /proc that is no text, or /dev/tty */
+	/* it is a descriptor of the target's own, by such a link: what that was opened
+	 * for, S_IRUSR and S_IWUSR; else 0 */
+	mode_t own;
+};
+
+/* How to walk. */
+struct aw_walk_wish {
+	int dir;	  /* AT_FDCWD or a descriptor of the target's */
+	bool follow;	  /* a symbolic link in the last component */
+	bool opens;	  /* what is found: /dev/tty is the target's terminal then */
+	uint64_t resolve; /* RESOLVE_ flags of the target's openat2 */
+};
+
+/* Once before anything else, in the process that serves the calls. */
+void aw_place_prepare(void);
+
+/*
+ * A descriptor of ours as a path: its number, to be looked up in the folder that
+ * aw_place_own_folder() gives.  That is /proc/self/fd, without the way to it.
+ */
+struct aw_place_link {
+	char text[16];
+};
+struct aw_place_link aw_place_link(int fd);
+int aw_place_own_folder(void);
+
+/*
+ * Walk path, as the target: creds.h.  0: the place is filled in, its object -1 when
+ * only the last component is not there; else an errno, and nothing is owned: then the
+ * name is that of what it looked for, links resolved, and its length 0 when there is
+ * none.
+ */
+int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
+	const struct aw_walk_wish *wish, const char *path, struct aw_place *ret);
+
+/* The place of a descriptor of the target's (or AT_FDCWD: its working directory). */
+int aw_place_of_descriptor(
+	const struct aw_target *target, int fd, struct aw_place *ret);
+
+void aw_place_release(struct aw_place *place);
+
+/* The kernel's name for a descriptor of ours, terminated; its length, 0 without. */
+size_t aw_place_own_name(int fd, char *to, size_t size);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * folders.h - where agentwatch keeps things, made private on first use.
+ */
+#ifndef AW_SUPERVISOR_SESSION_FOLDERS_H
+#define AW_SUPERVISOR_SESSION_FOLDERS_H
+
+#include <stdbool.h>
+
+#include "policy/error.h"
+
+/* The user's home: $HOME, else the account's; NULL when there is none.  Borrowed. */
+const char *aw_home(void);
+
+/* $XDG_STATE_HOME/agentwatch/sessions; made (0700) when make is true.  *ret owned. */
+int aw_sessions_folder(bool make, char **ret, struct aw_error *err);
+
+/* $XDG_CONFIG_HOME/agentwatch, never made.  *ret owned. */
+int aw_config_folder(char **ret, struct aw_error *err);
+
+/*
+ * The folder for sockets: $XDG_RUNTIME_DIR/agentwatch, else a private folder under the
+ * temporary directory; made 0700.  One that is a symbolic link, belongs to someone else
+ * or is open to others is refused.  *ret owned.
+ */
+int aw_runtime_folder(char **ret, struct aw_error *err);
+
+#endif

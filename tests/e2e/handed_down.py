@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""handed_down.py outside COMMAND... | inside PID READABLE - what descriptors from outside lead to.
+"""handed_down.py outside COMMAND... | inside PID READABLE DENIED [same] - where descriptors from outside lead.
 
 Outside: hands the root directory down as descriptor 3, and a socket whose signals come to
-this process as 4, and starts the command.  Inside: tries to reach the process PID by them,
-and to make whoever opens the file READABLE wait.  Prints what must not have worked.
+this process as 4, and starts the command.  Inside: tries to reach the process PID by them
+and the file DENIED, and to make whoever opens the file READABLE wait.  Prints what must not
+have worked.  With "same", in a pid namespace of its own, a process inside has that number too.
 """
 import fcntl
 import os
@@ -11,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 F_SETSIG, F_SETLEASE = 10, 1024
 
@@ -38,7 +40,24 @@ def opened(name, flags):
     return os.open(name, flags, dir_fd=3)
 
 
-def inside(pid, readable):
+def take_number(number):
+    for _ in range(100):
+        if os.getpid() == number:
+            return
+        child = os.fork()
+        if child == 0:
+            time.sleep(20)
+            os._exit(0)
+        if child == number:
+            return
+    print("nobody inside is", number)
+
+
+def inside(pid, readable, denied, same=""):
+    if same:
+        take_number(int(pid))
+    for name in (denied, "proc/self/root" + denied, "proc/%s/root%s" % (pid, denied)):
+        attempt("denied " + name, lambda name=name: os.read(opened(name.lstrip("/"), os.O_RDONLY), 9))
     for name in ("environ", "maps", "mem", "fd/1", "root/etc/passwd", "cwd/.", "task/" + pid + "/mem"):
         attempt("read " + name, lambda name=name: opened("proc/%s/%s" % (pid, name), os.O_RDONLY))
     for name in ("mem", "oom_score_adj", "comm", "coredump_filter"):

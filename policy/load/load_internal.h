@@ -192,14 +192,6 @@ void aw_older_runner_apply(
 /* load_sections.c: the value of `runner`. */
 void aw_runner_read(struct aw_loader *l, const struct aw_node *value);
 void aw_runners_apply(struct aw_loader *l, const struct aw_node *section);
-/*
- * One {restrictions, merge_strategy}; name is for messages.  It counts: a `replace`
- * drops what the layers below say.
- */
-void aw_runner_section_read(
-	struct aw_loader *l, const struct aw_node *section, const char *name);
-/* What `restrictions` holds: our own sections, or the simple form. */
-void aw_restrictions_read(struct aw_loader *l, const struct aw_node *map);
 /* filesystem.default where a simple form needs one and nobody names it. */
 void aw_implied_settle(struct aw_loader *l);
 

@@ -132,10 +132,13 @@ static const struct aw_key keys[] = {
 
 static const struct aw_shape restrictions_shape = {.kind = AW_SHAPE_MAP, .keys = keys};
 
-void aw_restrictions_read(struct aw_loader *l, const struct aw_node *map)
+/* What `restrictions` holds: our own sections, or the simple form. */
+static void read_restrictions(
+	struct aw_loader *l, const struct aw_node *map, int argument)
 {
 	const struct aw_node *network = aw_map_get(map, "allow_networking");
 
+	(void)argument;
 	if (network && network->kind == AW_NODE_TEXT &&
 		strcmp(network->text, "true") == 0)
 		switch_network(l, network, true);
@@ -181,13 +184,6 @@ static void read_strategy(
 {
 	(void)argument;
 	aw_word_read(l, value, strategies);
-}
-
-static void read_restrictions(
-	struct aw_loader *l, const struct aw_node *value, int argument)
-{
-	(void)argument;
-	aw_restrictions_read(l, value);
 }
 
 static void read_type(struct aw_loader *l, const struct aw_node *value, int argument)
@@ -242,7 +238,11 @@ static bool replaces(struct aw_loader *l, const struct aw_node *section)
 	return false;
 }
 
-void aw_runner_section_read(
+/*
+ * One {restrictions, merge_strategy} of the runner that is used; name is for messages.
+ * A `replace` drops what the layers below say.
+ */
+static void read_applied(
 	struct aw_loader *l, const struct aw_node *section, const char *name)
 {
 	const struct aw_node *type = aw_map_get(section, "type");
@@ -295,7 +295,7 @@ void aw_runners_apply(struct aw_loader *l, const struct aw_node *section)
 				"'%s' stands here a second time, after line %u",
 				name->text, section->items[j]->line);
 		else if (!l->idle && l->runner && strcmp(l->runner, name->text) == 0)
-			aw_runner_section_read(l, value, name->text);
+			read_applied(l, value, name->text);
 		else
 			aw_idle_read(l, value, read_idle);
 	}

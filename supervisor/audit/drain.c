@@ -420,7 +420,8 @@ int aw_drain_start(struct aw_watch *watch, struct aw_drain **ret, struct aw_erro
 	return 0;
 }
 
-void aw_drain_poke(struct aw_drain *drain)
+/* Look now. */
+static void wake_up(struct aw_drain *drain)
 {
 	struct aw_page *page = atomic_load(&drain->watch->shared)->page;
 
@@ -433,7 +434,7 @@ void aw_drain_finish(struct aw_drain *drain)
 	if (!drain)
 		return;
 	atomic_store(&drain->finish, true);
-	aw_drain_poke(drain);
+	wake_up(drain);
 	pthread_join(drain->thread, NULL);
 	while (pass(drain))
 		;

@@ -14,9 +14,6 @@ struct aw_drain;
 
 int aw_drain_start(struct aw_watch *watch, struct aw_drain **ret, struct aw_error *err);
 
-/* Look now. */
-void aw_drain_poke(struct aw_drain *drain);
-
 /* Read everything that is left, log all exits, stop. */
 void aw_drain_finish(struct aw_drain *drain);
 

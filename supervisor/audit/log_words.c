@@ -3,7 +3,6 @@
 #include "supervisor/audit/log_words.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #define NAME(number) [number] = #number
@@ -42,16 +41,6 @@ static const char *const errnos[] = {
 	NAME(EHWPOISON),
 };
 
-static const char *const signals[] = {
-	NAME(SIGHUP), NAME(SIGINT), NAME(SIGQUIT), NAME(SIGILL), NAME(SIGTRAP),
-	NAME(SIGABRT), NAME(SIGBUS), NAME(SIGFPE), NAME(SIGKILL), NAME(SIGUSR1),
-	NAME(SIGSEGV), NAME(SIGUSR2), NAME(SIGPIPE), NAME(SIGALRM), NAME(SIGTERM),
-	NAME(SIGSTKFLT), NAME(SIGCHLD), NAME(SIGCONT), NAME(SIGSTOP), NAME(SIGTSTP),
-	NAME(SIGTTIN), NAME(SIGTTOU), NAME(SIGURG), NAME(SIGXCPU), NAME(SIGXFSZ),
-	NAME(SIGVTALRM), NAME(SIGPROF), NAME(SIGWINCH), NAME(SIGPOLL), NAME(SIGPWR),
-	NAME(SIGSYS),
-};
-
 static const char *const families[] = {
 	[AF_UNSPEC] = "unspec", [AF_UNIX] = "unix", [AF_INET] = "inet",
 	[AF_INET6] = "inet6", [AF_NETLINK] = "netlink", [AF_PACKET] = "packet",
@@ -75,11 +64,6 @@ static const char *look_up(const char *const *table, size_t count, int number)
 const char *aw_errno_name(int number)
 {
 	return look_up(errnos, COUNT(errnos), number);
-}
-
-const char *aw_signal_name(int number)
-{
-	return look_up(signals, COUNT(signals), number);
 }
 
 const char *aw_family_name(int family)

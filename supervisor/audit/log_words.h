@@ -12,9 +12,6 @@
 /* "ENOENT", or NULL for a number that has no name here. */
 const char *aw_errno_name(int number);
 
-/* "SIGTERM", or NULL. */
-const char *aw_signal_name(int number);
-
 /* "inet", "inet6", "unix", or NULL. */
 const char *aw_family_name(int family);
 

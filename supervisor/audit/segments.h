@@ -21,7 +21,6 @@
 #include "policy/error.h"
 
 #define AW_LOG_SIZE_DEFAULT (1ull << 30)
-#define AW_LOG_SIZE_LEAST (1ull << 20)
 
 /* What stands behind the name of a log: a dot and the number, which begins at 1. */
 #define AW_SEGMENT_DIGITS 6

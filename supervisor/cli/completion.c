@@ -67,7 +67,8 @@ bool aw_first_of_its_group(size_t index)
 	       aw_first_of_its_word(index);
 }
 
-bool aw_completion_write(const char *shell, FILE *out)
+/* Write the completion script; false for a shell that is not known. */
+static bool write_completion(const char *shell, FILE *out)
 {
 	static const struct {
 		const char *shell;
@@ -98,7 +99,7 @@ static int completion_main(int argc, char **argv)
 	if (first >= 0 && argc - first != 1)
 		first = aw_fail(
 			&err, EINVAL, "completion wants one shell: bash, zsh or fish");
-	if (first >= 0 && !aw_completion_write(argv[first], stdout))
+	if (first >= 0 && !write_completion(argv[first], stdout))
 		first = aw_fail(&err, EINVAL,
 			"there is no completion for '%s', only for bash, zsh and fish",
 			argv[first]);

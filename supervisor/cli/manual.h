@@ -32,7 +32,4 @@ int aw_command_find(int argc, char **argv, const struct aw_command **ret,
 /* True when name is group itself or starts with it and a blank. */
 bool aw_command_in_group(const struct aw_command *command, const char *group);
 
-/* Write the completion script; false for a shell that is not known. */
-bool aw_completion_write(const char *shell, FILE *out);
-
 #endif

@@ -340,11 +340,6 @@ int aw_names_serve(struct aw_names *names, struct aw_error *err)
 	return 0;
 }
 
-bool aw_names_served(const struct aw_names *names)
-{
-	return names && names->served;
-}
-
 struct aw_hosts *aw_names_hosts(const struct aw_names *names)
 {
 	return names->hosts;

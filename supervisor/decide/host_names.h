@@ -54,7 +54,6 @@ enum {
  * here.
  */
 int aw_names_serve(struct aw_names *names, struct aw_error *err);
-bool aw_names_served(const struct aw_names *names);
 
 /*
  * The service has given this address for a plain name, good for so many seconds.

@@ -24,7 +24,7 @@
  * (opens files by handle, past every path), SYS_PTRACE, SYS_ADMIN (mounts), MKNOD
  * (reaches disks through a device file of one's own), NET_RAW, NET_ADMIN.
  */
-const uint64_t aw_kept_capabilities =
+static const uint64_t kept_capabilities =
 	BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_FSETID) |
 	BIT(CAP_KILL) | BIT(CAP_SETGID) | BIT(CAP_SETUID) | BIT(CAP_SETPCAP) |
 	BIT(CAP_SETFCAP) | BIT(CAP_NET_BIND_SERVICE) | BIT(CAP_AUDIT_WRITE) |
@@ -43,7 +43,7 @@ static void put_limits(const struct aw_limiter *limiter, struct aw_bytes *out)
 /*
  * In enforce no process dumps core: the kernel would write the file, under a name and
  * in a directory of the program's choice, whatever the rules say.  The hard limit goes,
- * and with it the right to raise it (aw_kept_capabilities).
+ * and with it the right to raise it (kept_capabilities).
  */
 static uint32_t put_core_limit(const struct aw_run *run, struct aw_bytes *out)
 {
@@ -128,7 +128,7 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_byte
 		.ports = (uint32_t)landlock->port_count,
 		.what = (run->holding.drop_capabilities ? AW_ENTER_DROP : 0) |
 			(run->wall.prefix ? AW_ENTER_BEHIND : 0),
-		.keep = aw_kept_capabilities,
+		.keep = kept_capabilities,
 		.limits =
 			(uint32_t)run->limiter.limit_count + put_core_limit(run, NULL),
 	};

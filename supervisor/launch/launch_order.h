@@ -8,9 +8,6 @@
 #include "supervisor/launch/run.h"
 #include "supervisor/linux/enter/enter.h"
 
-/* Capabilities that a command of root's keeps behind a wall, as bits. */
-extern const uint64_t aw_kept_capabilities;
-
 /* Tell it all over its socket; env counts behind a wall's program only. */
 int aw_launch_order(
 	const struct aw_run *run, char *const *env, int fd, struct aw_error *err);

@@ -32,8 +32,7 @@ struct aw_run_options {
 		*require;
 	const char *on_missing_runner, *verdicts, *ask_deadline;
 	struct aw_string_list policies;
-	/* each with whether somebody named the flag */
-	bool quiet, quiet_said, keep_descendants, keep_said;
+	bool quiet, keep_descendants;
 };
 
 struct aw_run {

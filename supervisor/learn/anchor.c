@@ -55,14 +55,6 @@ size_t aw_anchor_of(
 	}
 }
 
-int aw_anchor_named(const struct aw_anchors *anchors, const char *name)
-{
-	for (size_t i = 0; i < anchors->count; i++)
-		if (strcmp(anchors->items[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
 bool aw_anchor_within(const struct aw_anchors *anchors, const char *path, bool self)
 {
 	size_t len = strlen(path);

@@ -32,9 +32,6 @@ void aw_anchors_init(
 size_t aw_anchor_of(
 	const struct aw_anchors *anchors, const char *path, const char **ret_rest);
 
-/* The index of the one with this name, or -1. */
-int aw_anchor_named(const struct aw_anchors *anchors, const char *name);
-
 /* True when path is a folder in which an anchor lies, or (self) one itself. */
 bool aw_anchor_within(const struct aw_anchors *anchors, const char *path, bool self);
 

@@ -45,15 +45,6 @@ bool aw_helper_add(pid_t pid)
 	return false;
 }
 
-void aw_helper_remove(pid_t pid)
-{
-	for (size_t i = 0; i < HELPERS; i++) {
-		pid_t one = pid;
-
-		atomic_compare_exchange_strong(&helpers[i], &one, 0);
-	}
-}
-
 /*
  * A process whose first thread has ended looks like one that has ended itself, but for
  * its other threads.

@@ -30,7 +30,6 @@ bool aw_descends(pid_t pid, pid_t root);
  * too many.
  */
 bool aw_helper_add(pid_t pid);
-void aw_helper_remove(pid_t pid);
 bool aw_helper_is(pid_t pid);
 
 #endif

@@ -9,7 +9,6 @@
 #include "supervisor/linux/pidfd.h"
 #include "supervisor/linux/procfs.h"
 #include "supervisor/process/processes_internal.h"
-#include "supervisor/session/shared.h"
 
 const char *aw_table_intern(struct aw_processes *tree, const char *text)
 {
@@ -41,47 +40,6 @@ struct aw_processes *aw_processes_new(bool sees_execs, bool verifies)
 	tree->sees_execs = sees_execs;
 	tree->verifies = verifies;
 	return tree;
-}
-
-void aw_table_free_rings(struct process *p)
-{
-	while (p->rings) {
-		struct ring_entry *next = p->rings->next;
-
-		aw_ring_unmap(p->rings->reader.ring, p->rings->reader.size);
-		free(p->rings);
-		p->rings = next;
-	}
-}
-
-void aw_processes_free(struct aw_processes *tree)
-{
-	struct process *p, *next_process;
-	struct thread *t, *next_thread;
-	struct name *n, *next_name;
-
-	if (!tree)
-		return;
-	HASH_ITER(hh, tree->processes, p, next_process)
-	{
-		HASH_DEL(tree->processes, p);
-		aw_table_free_rings(p);
-		free(p);
-	}
-	HASH_ITER(hh, tree->threads, t, next_thread)
-	{
-		HASH_DEL(tree->threads, t);
-		free(t);
-	}
-	aw_table_free_images(tree);
-	aw_table_free_foreseen(tree);
-	HASH_ITER(hh, tree->names, n, next_name)
-	{
-		HASH_DEL(tree->names, n);
-		free(n);
-	}
-	pthread_mutex_destroy(&tree->lock);
-	free(tree);
 }
 
 void aw_processes_on_born(struct aw_processes *tree, aw_processes_born born, void *ctx)

@@ -64,7 +64,6 @@ struct aw_processes;
  * verifies: aw_processes_verified() is called for each who->fresh that may go on.
  */
 struct aw_processes *aw_processes_new(bool sees_execs, bool verifies);
-void aw_processes_free(struct aw_processes *tree);
 
 /* Called with the tree unlocked when a process is first seen. pidfd may be -1. */
 typedef void (*aw_processes_born)(void *ctx, const struct aw_who *who, int pidfd);

@@ -63,17 +63,6 @@ static void foresee(struct aw_processes *tree, const struct aw_exec *exec)
 	}
 }
 
-void aw_table_free_foreseen(struct aw_processes *tree)
-{
-	struct foreseen *known, *next;
-
-	HASH_ITER(hh, tree->foreseen, known, next)
-	{
-		HASH_DEL(tree->foreseen, known);
-		free(known);
-	}
-}
-
 /* Who has no exec of its own may be what any of the session's was judged as. */
 static bool is_among(struct aw_processes *tree, const struct process *p,
 	const struct aw_file_id *now)

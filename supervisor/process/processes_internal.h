@@ -99,16 +99,11 @@ struct process *aw_table_by_pid(struct aw_processes *tree, pid_t pid);
 /* Ask /proc which program it runs; an exec may be under way all the same. */
 void aw_table_refresh_exe(struct aw_processes *tree, struct process *p);
 
-void aw_table_free_rings(struct process *p);
-
 /* processes_role.c: the role of a process that is new here; parent may be NULL. */
 struct aw_role aw_table_role(
 	struct aw_processes *tree, pid_t pid, const struct process *parent);
 /* It has ended: an exec under way may have succeeded. */
 void aw_table_role_ends(struct aw_processes *tree, struct process *p);
-void aw_table_free_images(struct aw_processes *tree);
-/* processes_exec.c */
-void aw_table_free_foreseen(struct aw_processes *tree);
 
 /* Do something with the process p_ if it is known; takes the lock. */
 #define WITH_PROCESS(tree, pid, body)                                                  \

@@ -165,14 +165,3 @@ struct aw_role aw_table_role(
 	HASH_FIND(hh, tree->images, mark.at, sizeof(mark.at), image);
 	return image ? image->role : tree->lost;
 }
-
-void aw_table_free_images(struct aw_processes *tree)
-{
-	struct image *image, *next;
-
-	HASH_ITER(hh, tree->images, image, next)
-	{
-		HASH_DEL(tree->images, image);
-		free(image);
-	}
-}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* processes_visit.c - rings, ends, and the drainer's way through all of them. */
 #include "supervisor/process/processes_internal.h"
+#include "supervisor/session/shared.h"
 #include "supervisor/util/cleanup.h"
 
 int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
@@ -78,6 +79,17 @@ static struct visited *list_visited(struct aw_processes *tree, size_t *ret_count
 	return list;
 }
 
+static void unmap_rings(struct process *p)
+{
+	while (p->rings) {
+		struct ring_entry *next = p->rings->next;
+
+		aw_ring_unmap(p->rings->reader.ring, p->rings->reader.size);
+		free(p->rings);
+		p->rings = next;
+	}
+}
+
 bool aw_processes_visit(
 	struct aw_processes *tree, const struct aw_processes_visitor *visitor)
 {
@@ -118,7 +130,7 @@ bool aw_processes_visit(
 		HASH_DEL(tree->processes, p);
 		forget_threads(tree, who.pid);
 		pthread_mutex_unlock(&tree->lock);
-		aw_table_free_rings(p);
+		unmap_rings(p);
 		free(p);
 	}
 	return busy;

@@ -184,7 +184,11 @@ bool aw_verdict_refuses(const char *verdict)
 	       !strcmp(verdict, "ask-deny");
 }
 
-bool aw_path_glob(const char *pattern, const char *path)
+/*
+ * True when pattern matches path or a folder above it.  "*", "?" and "[...]" stay
+ * within a component, "**" crosses; a pattern without a slash may match any component.
+ */
+static bool covers_path(const char *pattern, const char *path)
 {
 	AW_FREE char *anywhere = NULL;
 
@@ -265,7 +269,7 @@ static bool program_matches(const struct aw_string_list *list, const cJSON *line
 	for (size_t i = 0; i < list->count; i++) {
 		const char *glob = list->items[i];
 
-		if (strchr(glob, '/') ? aw_path_glob(glob, exe) : name_glob(glob, base))
+		if (strchr(glob, '/') ? covers_path(glob, exe) : name_glob(glob, base))
 			return true;
 	}
 	return false;
@@ -281,7 +285,7 @@ static bool path_matches(const struct aw_string_list *list, const cJSON *line)
 		AW_FREE char *path = aw_event_text(line, keys[k]);
 
 		for (size_t i = 0; path && i < list->count; i++)
-			if (aw_path_glob(list->items[i], path))
+			if (covers_path(list->items[i], path))
 				return true;
 	}
 	return false;

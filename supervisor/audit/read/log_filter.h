@@ -35,12 +35,6 @@ bool aw_log_filter_matches(const struct aw_log_filter *filter, const cJSON *line
 
 void aw_log_filter_release(struct aw_log_filter *filter);
 
-/*
- * True when pattern matches path or a folder above it.  "*", "?" and "[...]" stay
- * within a component, "**" crosses; a pattern without a slash may match any component.
- */
-bool aw_path_glob(const char *pattern, const char *path);
-
 /* A string member's original bytes, owned by the caller; NULL when there is none. */
 char *aw_event_text(const cJSON *line, const char *key);
 

@@ -12,7 +12,8 @@
 
 #include "supervisor/linux/procfs.h"
 
-bool aw_vet_process(struct aw_notified *call, pid_t pid)
+/* pid is as we number them; false: it was killed. */
+static bool vet_process(struct aw_notified *call, pid_t pid)
 {
 	struct aw_decision decision;
 	char link[64], exe[AW_CALL_PATH];
@@ -67,7 +68,7 @@ bool aw_vet_call(struct aw_notified *call)
 	pid = (pid_t)call->args[argument];
 	if (call->watch->own_pids)
 		pid = aw_proc_outer_pid(call->target.tid, pid);
-	if (aw_vet_process(call, pid))
+	if (vet_process(call, pid))
 		return true;
 	call->silent = true;
 	call->reply = AW_REPLY_FAIL;
@@ -87,5 +88,5 @@ bool aw_vet_path(struct aw_notified *call, const char *name)
 		return true;
 	if (call->watch->own_pids)
 		pid = aw_proc_outer_pid(call->target.tid, (pid_t)pid);
-	return aw_vet_process(call, (pid_t)pid);
+	return vet_process(call, (pid_t)pid);
 }

@@ -13,14 +13,10 @@
 #include "supervisor/linux/calls/call.h"
 
 /*
- * Mode enforce: pid (as we number them) is another process of the session, and the
- * target wants to look into it.  False: it has become what it may not run, and was
- * killed; the call is to be refused.
+ * Mode enforce: a call (ptrace, process_vm_*) is about another process of the session.
+ * False: that one has become what it may not run, and was killed; the call is refused,
+ * filled in.
  */
-bool aw_vet_process(struct aw_notified *call, pid_t pid);
-
-/* The same for the process that a call is about, if it is ptrace or process_vm_*.
- * False: refused, filled in. */
 bool aw_vet_call(struct aw_notified *call);
 
 /* The same for a resolved path below /proc/PID. */

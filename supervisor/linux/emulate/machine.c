@@ -21,6 +21,20 @@
 
 enum { PTS_FIRST = 136, PTS_LAST = 143 }; /* Documentation/admin-guide/devices.txt */
 
+/* What is to be judged; all borrowed. */
+struct machine_thing {
+	const struct aw_image *image;
+	enum aw_action action;
+	const char *name; /* its path */
+	size_t len;
+	int fd;		       /* it, or the folder that it is to be in; -1: neither */
+	const struct stat *st; /* NULL: it is not there */
+	pid_t tid;	       /* whose terminal may be opened */
+	dev_t proc, pts;       /* the file systems of its /proc and /dev/pts */
+	bool content;	       /* about what is in it, not about its mode or times */
+	bool futile;	       /* links and attributes, which /proc and /sys refuse */
+};
+
 /* linux/magic.h has some of them only in newer versions. */
 static const unsigned long settings[] = {
 	SYSFS_MAGIC, CGROUP_SUPER_MAGIC, 0x63677270, /* cgroup2 */
@@ -37,7 +51,7 @@ static const unsigned long settings[] = {
 	0x43415d53,				     /* smackfs */
 };
 
-static bool names_it(const struct aw_machine_thing *thing, uint32_t rule, bool device)
+static bool names_it(const struct machine_thing *thing, uint32_t rule, bool device)
 {
 	static const char devices[] = "/dev/";
 	struct aw_rule_about about;
@@ -52,7 +66,7 @@ static bool names_it(const struct aw_machine_thing *thing, uint32_t rule, bool d
 }
 
 /* The built-in rules have /dev/pts as a whole. */
-static bool names_terminal(const struct aw_machine_thing *thing, uint32_t rule)
+static bool names_terminal(const struct machine_thing *thing, uint32_t rule)
 {
 	static const char folder[] = "/dev/pts/";
 	struct aw_rule_about about;
@@ -91,7 +105,7 @@ static bool is_futile(const struct aw_syscall *row, int sys)
 }
 
 /* In /proc and /sys nothing is made or removed, as the kernel answers by itself. */
-static bool can_change(const struct aw_machine_thing *thing)
+static bool can_change(const struct machine_thing *thing)
 {
 	const mode_t writable = S_IWUSR | S_IWGRP | S_IWOTH;
 
@@ -102,7 +116,7 @@ static bool can_change(const struct aw_machine_thing *thing)
 	       (!S_ISDIR(thing->st->st_mode) && (thing->st->st_mode & writable));
 }
 
-static bool is_setting(const struct aw_machine_thing *thing)
+static bool is_setting(const struct machine_thing *thing)
 {
 	struct statfs fs;
 	unsigned long type;
@@ -127,7 +141,7 @@ static bool is_setting(const struct aw_machine_thing *thing)
  * name, or of another one, it would be given out as any file is, by us, who may look at
  * all processes of the user.
  */
-static bool is_proc_elsewhere(const struct aw_machine_thing *thing)
+static bool is_proc_elsewhere(const struct machine_thing *thing)
 {
 	struct statfs fs;
 	struct stat st;
@@ -182,7 +196,8 @@ static bool is_device_of_few(pid_t tid, const struct stat *st)
 	       !is_terminal_of(tid, st->st_rdev);
 }
 
-const char *aw_machine_why(const struct aw_machine_thing *thing, uint32_t rule)
+/* As aw_machine_keeps(). */
+static const char *reason_against(const struct machine_thing *thing, uint32_t rule)
 {
 	bool entry = thing->action == AW_DELETE || thing->action == AW_RENAME;
 
@@ -214,8 +229,7 @@ const char *aw_machine_why(const struct aw_machine_thing *thing, uint32_t rule)
 const char *aw_machine_keeps(const struct aw_notified *call, enum aw_action action,
 	const struct aw_place *place, uint32_t rule)
 {
-	const struct aw_machine_thing thing = {
-		.image = atomic_load(&call->watch->image),
+	const struct machine_thing thing = {.image = atomic_load(&call->watch->image),
 		.action = action,
 		.name = place->name,
 		.len = place->len,
@@ -227,7 +241,7 @@ const char *aw_machine_keeps(const struct aw_notified *call, enum aw_action acti
 		.content = is_content(call->row, call->sys),
 		.futile = is_futile(call->row, call->sys)};
 
-	return aw_machine_why(&thing, rule);
+	return reason_against(&thing, rule);
 }
 
 bool aw_machine_may_be(enum aw_action action, const struct aw_text *path)
@@ -250,7 +264,7 @@ const char *aw_machine_would_keep(const struct aw_image *image, enum aw_action a
 	AW_CLOSE int fd = -1;
 	char name[4096];
 	struct stat st;
-	struct aw_machine_thing thing = {.image = image,
+	struct machine_thing thing = {.image = image,
 		.action = action,
 		.name = name,
 		.len = path->len,
@@ -271,7 +285,7 @@ const char *aw_machine_would_keep(const struct aw_image *image, enum aw_action a
 		return NULL;
 	thing.fd = fd;
 	thing.proc = st.st_dev; /* by its name: the one that everybody has */
-	return aw_machine_why(&thing, rule);
+	return reason_against(&thing, rule);
 }
 
 bool aw_machine_is_misc(struct aw_notified *call, int number, const char *name)

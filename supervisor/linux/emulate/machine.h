@@ -13,28 +13,12 @@
 #include "supervisor/linux/calls/call.h"
 #include "supervisor/linux/target/path_walk.h"
 
-/* What is to be judged; all borrowed. */
-struct aw_machine_thing {
-	const struct aw_image *image;
-	enum aw_action action;
-	const char *name; /* its path */
-	size_t len;
-	int fd;		       /* it, or the folder that it is to be in; -1: neither */
-	const struct stat *st; /* NULL: it is not there */
-	pid_t tid;	       /* whose terminal may be opened */
-	dev_t proc, pts;       /* the file systems of its /proc and /dev/pts */
-	bool content;	       /* about what is in it, not about its mode or times */
-	bool futile;	       /* links and attributes, which /proc and /sys refuse */
-};
-
 /*
- * Is this one of them, which `rule` (or AW_NO_RULE), by which it was admitted, does not
- * name?  Block devices and settings are named by their own path alone, other devices by
- * any rule below /dev.  Then why it is refused, in words; else NULL.
+ * Is what a call is about one of them, which `rule` (or AW_NO_RULE), by which it was
+ * admitted, does not name?  Block devices and settings are named by their own path
+ * alone, other devices by any rule below /dev.  Then why it is refused, in words; else
+ * NULL.
  */
-const char *aw_machine_why(const struct aw_machine_thing *thing, uint32_t rule);
-
-/* The same for what a call is about. */
 const char *aw_machine_keeps(const struct aw_notified *call, enum aw_action action,
 	const struct aw_place *place, uint32_t rule);
 

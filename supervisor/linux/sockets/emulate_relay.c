@@ -35,7 +35,8 @@ static int number_of(int fd, int level, int option)
 	return getsockopt(fd, level, option, &value, &len) < 0 ? -1 : value;
 }
 
-bool aw_relay_is_outside(
+/* Does it lead outside, and not to a loopback or a name service of ours? */
+static bool leads_outside(
 	const struct aw_notified *call, const struct aw_hand_address *address)
 {
 	struct aw_address to;
@@ -103,7 +104,7 @@ bool aw_relay_may_begin(
 	struct aw_address to;
 	bool stream = is_stream(fd), tcp, may; /* MPTCP and SCTP connect, too */
 
-	if (!aw_relay_is_outside(call, address))
+	if (!leads_outside(call, address))
 		return true;
 	tcp = address->protocol == IPPROTO_TCP && stream;
 	rules = atomic_load(&traffic->rules);
@@ -300,7 +301,7 @@ bool aw_relay_wants(
 	const struct aw_notified *call, const struct aw_hand_address *address)
 {
 	return aw_traffic_relays(call->watch->traffic) &&
-	       address->protocol == IPPROTO_TCP && aw_relay_is_outside(call, address);
+	       address->protocol == IPPROTO_TCP && leads_outside(call, address);
 }
 
 bool aw_relay_connect(
@@ -334,7 +335,7 @@ void aw_relay_note(
 {
 	struct aw_connection c;
 
-	if (!aw_relay_is_outside(call, address) || address->protocol != IPPROTO_TCP ||
+	if (!leads_outside(call, address) || address->protocol != IPPROTO_TCP ||
 		!is_fresh_tcp(fd))
 		return;
 	aw_connection_note(&c, &call->target.who, &call->event);

@@ -11,10 +11,6 @@
 
 #include "supervisor/linux/sockets/emulate_net.h"
 
-/* Does it lead outside, and not to a loopback or a name service of ours? */
-bool aw_relay_is_outside(
-	const struct aw_notified *call, const struct aw_hand_address *address);
-
 /*
  * What the policy says of connections and datagrams to outside besides where they go;
  * false: it is refused, and the call's reply says so.

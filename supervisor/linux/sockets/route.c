@@ -19,7 +19,8 @@ static bool is_inside_ipv4(const unsigned char *bytes)
 	       memcmp(bytes, plain, 4) == 0;
 }
 
-bool aw_route_is_inside(const struct aw_address *to)
+/* The loopback, or what stands for it: any address that only the wall's inside has. */
+static bool leads_inside(const struct aw_address *to)
 {
 	static const unsigned char none[16], one[16] = {[15] = 1},
 					     plain[16] = {1, [15] = 1}, /* maker.c */
@@ -65,7 +66,7 @@ void aw_route_foresee(struct aw_notified *call, const union aw_any_address *at,
 
 	if (watch->enforce || !watch->foresees_network ||
 		decision->verdict != AW_DENY || decision->rule != AW_NO_RULE ||
-		!aw_route_is_inside(to))
+		!leads_inside(to))
 		return;
 	if (call->event.action == AW_BIND || would_be_inside(call, at))
 		admit_inside(call, to, decision);
@@ -146,7 +147,7 @@ void aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 	admit_any_port(call, address, to, decision);
 	if (aw_name_route_decide(call, address, to, decision))
 		return;
-	if (apart && aw_route_is_inside(to)) {
+	if (apart && leads_inside(to)) {
 		decide_inside(call, address, to, decision);
 		return;
 	}

@@ -36,7 +36,4 @@ void aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
 void aw_route_foresee(struct aw_notified *call, const union aw_any_address *at,
 	const struct aw_address *to, struct aw_decision *decision);
 
-/* The loopback, or what stands for it: any address that only the wall's inside has. */
-bool aw_route_is_inside(const struct aw_address *to);
-
 #endif

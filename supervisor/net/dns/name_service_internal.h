@@ -46,7 +46,6 @@ struct aw_name_connection {
 	int fd;
 	unsigned waiting; /* questions that are not answered */
 	bool over;	  /* nobody reads it any more */
-	bool sending;	  /* out is not empty: nothing is read meanwhile */
 	int64_t last;	  /* when something came or went */
 	struct sockaddr_storage from;
 	size_t in_len, out_len, out_at;

@@ -86,7 +86,6 @@ struct aw_conn {
 	/* the talk with a proxy upstream */
 	int step;
 	char talk[AW_HTTP_HEAD];
-	size_t talk_len;
 };
 
 struct aw_proxy_server {

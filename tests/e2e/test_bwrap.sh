@@ -20,6 +20,40 @@ like "$tmp/bin/bwrap is not used: its user may change it" "a bwrap that its user
 		"$aw" run --runner bwrap -- true 2>&1)"
 ok 'and did not run' test ! -e "$tmp/ran"
 
+# Somebody exchanges a planned folder while bwrap is about to mount it.
+area=$tmp/exchanged
+mkdir -p "$area/shown" "$area/secret"
+echo fine >"$area/shown/file"
+echo SECRET >"$area/secret/file"
+: >"$area/bwrap"
+cat >"$area/wrapper" <<END
+#!/bin/sh
+if [ "\$1" = --args ] && [ -e "$area/exchange" ]; then
+	mv "$area/shown" "$area/aside" && ln -s "$area/\$(cat "$area/exchange")" "$area/shown"
+fi
+exec "$area/bwrap" "\$@"
+END
+chmod 755 "$area/wrapper"
+printf 'version: 1\nmode: enforce\nbase: read-only\nfilesystem: {default: deny, read: [/usr, /bin, /lib, /lib64, /etc], write: ["%s"], deny: ["%s"]}\n' \
+	"$area/shown" "$area/secret" >"$tmp/exchanged.yaml"
+exchanging() # by a bwrap that waits for the exchange; in a view of the mounts of its own
+{
+	"${own_mounts[@]}" sh -c 'mount --bind /usr/bin/bwrap "$0/bwrap" && mount --bind "$0/wrapper" /usr/bin/bwrap && exec "$@"' "$area" \
+		"$aw" run -q --log none --policy "$tmp/exchanged.yaml" --runner bwrap -- cat "$area/shown/file" 2>&1
+}
+if [ "$(exchanging)" = fine ]; then
+	echo secret >"$area/exchange"
+	got=$(exchanging)
+	like "$area/shown was exchanged while the sandbox was made; nothing was started" 'a folder exchanged for a link to a denied one: a sentence' "$got"
+	ok 'and nothing of that is read' sh -c 'test -L "$0" && ! grep -q SECRET' "$area/shown" <<<"$got"
+	rm "$area/shown"
+	mv "$area/aside" "$area/shown"
+	echo aside >"$area/exchange"
+	is fine 'one moved, with a link to it in its place, is the same' "$(exchanging)"
+else
+	skip 'a folder exchanged while bwrap mounts' "no bwrap below another one's name: $(exchanging | tail -n 1)"
+fi
+
 # A file that comes later, in a folder nobody may change.
 in_wall audit sh -c 'touch src/ready; sleep 1; cat "$HOME/.aws"; ls -A "$HOME"' >"$tmp/later" 2>/dev/null &
 pid=$!

@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "preload/linux/arch.h"
 #include "preload/gate.h"
+#include "preload/linux/arch.h"
 #include "preload/linux/symbol.h"
 
 #define A(pointer) ((long)(pointer))

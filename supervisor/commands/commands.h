@@ -12,7 +12,6 @@
 #include "supervisor/commands/log.h"
 #include "supervisor/commands/policy/policy_command.h"
 #include "supervisor/commands/sessions.h"
-#include "supervisor/import/import.h"
 
 extern const struct aw_command aw_command_run;
 

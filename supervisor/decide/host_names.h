@@ -18,8 +18,8 @@
 #include <stddef.h>
 
 #include "policy/error.h"
-#include "supervisor/net/proto/dns.h"
 #include "policy/image/image.h"
+#include "supervisor/net/proto/dns.h"
 
 struct aw_hosts;
 struct aw_names;

@@ -16,13 +16,13 @@
 
 #include "policy/image/image.h"
 #include "supervisor/approval/asker.h"
-#include "supervisor/audit/late.h"
 #include "supervisor/audit/audit_log.h"
+#include "supervisor/audit/late.h"
 #include "supervisor/decide/host_names.h"
-#include "supervisor/session/retire.h"
-#include "supervisor/session/shared.h"
 #include "supervisor/decide/strength.h"
 #include "supervisor/process/processes.h"
+#include "supervisor/session/retire.h"
+#include "supervisor/session/shared.h"
 
 /* Descriptors that are not used for anything that stays. */
 enum { AW_FILES_SPARED = 32 };

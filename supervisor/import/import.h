@@ -19,8 +19,6 @@
 #include "policy/load/load_tree.h"
 #include "supervisor/cli/options.h"
 
-extern const struct aw_command aw_command_policy_import;
-
 /* In the order in which they are written; build.c has their names. */
 enum aw_import_key {
 	AW_IMPORT_MODE,

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/util/cleanup.h"
-#include "supervisor/session/folders.h"
-#include "supervisor/session/find.h"
 #include "supervisor/launch/run.h"
+#include "supervisor/session/find.h"
+#include "supervisor/session/folders.h"
+#include "supervisor/util/cleanup.h"
 
 static int no_memory(struct aw_error *err)
 {

@@ -103,6 +103,9 @@ int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret);
  */
 int aw_run_settle(struct aw_run *run, struct aw_error *err);
 
+/* All that is done before anything is forked, once the options have it all. */
+int aw_run_prepare(struct aw_run *run, struct aw_error *err);
+
 /* The session memory for this policy. */
 int aw_run_share(const struct aw_run *run, const struct aw_policy *policy,
 	struct aw_shared *ret, struct aw_error *err);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/learn/learner.h"
 #include "policy/port_net.h"
 #include "policy/private.h"
+#include "supervisor/learn/learner.h"
 
 enum { PICKED_LEAST = 32768, QUOTED = 2 * 4096 };
 

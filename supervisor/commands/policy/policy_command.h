@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * policy_command.h - agentwatch policy check, explain, presets, schema, show and test;
- * trust and untrust.
+ * policy_command.h - agentwatch policy check, explain, import, presets, schema, show
+ * and test; trust and untrust.
  */
 #ifndef AW_SUPERVISOR_COMMANDS_POLICY_POLICY_COMMAND_H
 #define AW_SUPERVISOR_COMMANDS_POLICY_POLICY_COMMAND_H
@@ -11,6 +11,7 @@
 
 extern const struct aw_command aw_command_policy_check;
 extern const struct aw_command aw_command_policy_explain;
+extern const struct aw_command aw_command_policy_import;
 extern const struct aw_command aw_command_policy_presets;
 extern const struct aw_command aw_command_policy_schema;
 extern const struct aw_command aw_command_policy_show;

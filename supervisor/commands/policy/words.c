@@ -8,12 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "policy/image/region.h"
 #include "policy/image/mute.h"
-#include "policy/private.h"
 #include "policy/image/profile.h"
-#include "supervisor/util/cleanup.h"
+#include "policy/image/region.h"
+#include "policy/private.h"
 #include "supervisor/linux/emulate/machine.h"
+#include "supervisor/util/cleanup.h"
 
 static const char *const default_keys[] = {
 	[AW_RULE_FILES] = "filesystem.default",

@@ -18,11 +18,11 @@
 
 #include "policy/calls.h"
 #include "supervisor/audit/address.h"
+#include "supervisor/decide/entry.h"
+#include "supervisor/decide/hosts.h"
 #include "supervisor/linux/emulate/machine.h"
 #include "supervisor/linux/procfs.h"
 #include "supervisor/linux/seccomp/notify.h"
-#include "supervisor/net/dns/hosts.h"
-#include "supervisor/process/entry.h"
 
 enum {
 	SLEEP_LEAST_US = 10000, /* each waking costs the watched programs time */

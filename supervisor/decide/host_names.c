@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "supervisor/net/dns/hosts.h"
-#include "supervisor/net/dns/learned.h"
+#include "supervisor/decide/hosts.h"
+#include "supervisor/decide/learned.h"
 #include "supervisor/util/cleanup.h"
 
 enum { NAMES_MAX = 16 }; /* of one address that are looked at */

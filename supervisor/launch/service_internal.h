@@ -9,8 +9,8 @@
 #ifndef AW_SUPERVISOR_LAUNCH_SERVICE_INTERNAL_H
 #define AW_SUPERVISOR_LAUNCH_SERVICE_INTERNAL_H
 
-#include "supervisor/approval/announce.h"
 #include "supervisor/audit/drain.h"
+#include "supervisor/launch/announce.h"
 #include "supervisor/launch/run.h"
 #include "supervisor/launch/service_says.h"
 #include "supervisor/linux/seccomp/notify.h"

@@ -5,8 +5,8 @@
 #include <utime.h>
 
 #include "supervisor/decide/host_names.h"
-#include "supervisor/net/dns/hosts.h"
-#include "supervisor/net/dns/learned.h"
+#include "supervisor/decide/hosts.h"
+#include "supervisor/decide/learned.h"
 #include "supervisor/net/dns/name_servers.h"
 #include "tests/unit/policy_text.h"
 

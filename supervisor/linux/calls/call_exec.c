@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "supervisor/cli/say.h"
+#include "supervisor/decide/entry.h"
 #include "supervisor/linux/emulate/emulate.h"
 #include "supervisor/linux/procfs.h"
-#include "supervisor/process/entry.h"
 #include "supervisor/process/program.h"
 #include "supervisor/util/cleanup.h"
 

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "policy/private.h"
-#include "supervisor/net/dns/hosts.h"
+#include "supervisor/decide/hosts.h"
 #include "supervisor/net/dns/name_law.h"
 
 enum { HERE_TTL = 10, HERE_MAX = 16 };

@@ -9,7 +9,7 @@
 #define AW_SUPERVISOR_NET_PROXY_PROXY_INTERNAL_H
 
 #include "policy/load/load.h"
-#include "supervisor/net/dns/hosts.h"
+#include "supervisor/decide/hosts.h"
 #include "supervisor/net/egress/traffic.h"
 #include "supervisor/net/proto/proxy_request.h"
 #include "supervisor/net/proxy/finder.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hosts.c - a small reader of /etc/hosts: two sorted lists. */
-#include "supervisor/net/dns/hosts.h"
+#include "supervisor/decide/hosts.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* learned.c - pairs of an address and a name, in a table and in the order of their age.
  */
-#include "supervisor/net/dns/learned.h"
+#include "supervisor/decide/learned.h"
 
 #include <stdlib.h>
 #include <string.h>

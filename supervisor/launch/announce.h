@@ -2,8 +2,8 @@
 /*
  * announce.h - from the table of questions to the human, by way of the front.
  */
-#ifndef AW_SUPERVISOR_APPROVAL_ANNOUNCE_H
-#define AW_SUPERVISOR_APPROVAL_ANNOUNCE_H
+#ifndef AW_SUPERVISOR_LAUNCH_ANNOUNCE_H
+#define AW_SUPERVISOR_LAUNCH_ANNOUNCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* announce.c - news for the front about questions. */
-#include "supervisor/approval/announce.h"
+#include "supervisor/launch/announce.h"
 
 #include <string.h>
 #include <sys/socket.h>

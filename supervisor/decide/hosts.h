@@ -6,8 +6,8 @@
  * for nothing.  It is read again when it has changed.  All functions may be called by
  * any thread at any time.
  */
-#ifndef AW_SUPERVISOR_NET_DNS_HOSTS_H
-#define AW_SUPERVISOR_NET_DNS_HOSTS_H
+#ifndef AW_SUPERVISOR_DECIDE_HOSTS_H
+#define AW_SUPERVISOR_DECIDE_HOSTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

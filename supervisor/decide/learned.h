@@ -6,8 +6,8 @@
  * program asks for more names than fit, the oldest.  The caller sees to it that one
  * thread at a time is in here.
  */
-#ifndef AW_SUPERVISOR_NET_DNS_LEARNED_H
-#define AW_SUPERVISOR_NET_DNS_LEARNED_H
+#ifndef AW_SUPERVISOR_DECIDE_LEARNED_H
+#define AW_SUPERVISOR_DECIDE_LEARNED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* entry.c - roles by programs that are started. */
-#include "supervisor/process/entry.h"
+#include "supervisor/decide/entry.h"
 
 #include <fcntl.h>
 #include <limits.h>

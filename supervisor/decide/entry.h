@@ -2,8 +2,8 @@
 /*
  * entry.h - the role that a process gets with the program that it starts.
  */
-#ifndef AW_SUPERVISOR_PROCESS_ENTRY_H
-#define AW_SUPERVISOR_PROCESS_ENTRY_H
+#ifndef AW_SUPERVISOR_DECIDE_ENTRY_H
+#define AW_SUPERVISOR_DECIDE_ENTRY_H
 
 #include "supervisor/decide/watch.h"
 #include "supervisor/process/mcp.h"

@@ -112,7 +112,8 @@ static const char *kernel_layer(long nr)
 	if (row->effect == AW_FX_CLONE)
 		return "`CLONE_NEWNS`; in `enforce`: any new namespace";
 	if (row->effect == AW_FX_SOCKET)
-		return "in `enforce`: `SOCK_RAW`, other families than Unix, IPv4 and IPv6, "
+		return "in `enforce`: `SOCK_RAW`, other families than Unix, IPv4 and "
+		       "IPv6, "
 		       "other protocols than TCP, UDP and ICMP";
 	if (row->effect == AW_FX_OPTION)
 		return "in `enforce`: source routes, interfaces, marks; groups";
@@ -191,9 +192,11 @@ int main(int argc, char **argv)
 	     "32-bit\n"
 	     "number; 32-bit socket calls are watched through `socketcall` as well. "
 	     "Every x32\n"
-	     "call is notified and reported as a warning. In mode enforce the gate lets "
+	     "call is notified and reported as a warning. In mode enforce the gate "
+	     "lets "
 	     "only `openat`\n"
-	     "for reading pass, and only behind a wall that holds every denied read.\n");
+	     "for reading pass, and only behind a wall that holds every denied "
+	     "read.\n");
 	put_systems();
 	puts("\n## Functions: the shim\n\n"
 	     "The shim stands in front of these in dynamic programs. In the engine "

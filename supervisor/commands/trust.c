@@ -10,7 +10,7 @@
 
 #include "supervisor/cli/say.h"
 #include "supervisor/commands/policy/policy_command.h"
-#include "supervisor/lint/loosen.h"
+#include "supervisor/lint/permission_diff.h"
 #include "supervisor/process/inside.h"
 #include "supervisor/util/cleanup.h"
 #include "supervisor/util/json.h"

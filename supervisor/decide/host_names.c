@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "supervisor/decide/hosts.h"
-#include "supervisor/decide/learned.h"
+#include "supervisor/decide/dns_cache.h"
 #include "supervisor/util/cleanup.h"
 
 enum { NAMES_MAX = 16 }; /* of one address that are looked at */

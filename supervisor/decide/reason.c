@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/image/mute.h"
+#include "policy/image/mask.h"
 #include "policy/image/profile.h"
 #include "policy/load/load.h"
 

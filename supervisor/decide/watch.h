@@ -15,13 +15,13 @@
 #include <time.h>
 
 #include "policy/image/image.h"
-#include "supervisor/approval/asker.h"
+#include "supervisor/approval/approval_queue.h"
 #include "supervisor/audit/audit_log.h"
-#include "supervisor/audit/late.h"
+#include "supervisor/audit/pending_events.h"
 #include "supervisor/decide/host_names.h"
 #include "supervisor/decide/strength.h"
 #include "supervisor/process/processes.h"
-#include "supervisor/session/retire.h"
+#include "supervisor/session/epoch.h"
 #include "supervisor/session/shared.h"
 
 /* Descriptors that are not used for anything that stays. */
@@ -50,7 +50,7 @@ struct aw_watch {
 	const struct aw_image *_Atomic image;
 	const struct aw_origin *_Atomic origins; /* where its defaults come from */
 	struct aw_shared *_Atomic shared;
-	struct aw_readers readers; /* of these: retire.h; not the service loop */
+	struct aw_readers readers; /* of these: epoch.h; not the service loop */
 	char shim[1024];	   /* the library's path, "" without one */
 	struct aw_processes *tree;
 	struct aw_questions *questions; /* enforce; else NULL: nobody is asked */
@@ -67,7 +67,7 @@ struct aw_watch {
 	time_t minded;		     /* when that was done last */
 	_Atomic uint32_t receiving;  /* futex: 1 while a thread waits for a call */
 	struct aw_notify *notify;    /* the threads; notify.c has the lock */
-	_Atomic uint64_t *last_call; /* its number, for the keeper: front.c */
+	_Atomic uint64_t *last_call; /* its number, for the keeper: launcher.c */
 
 	pthread_mutex_t log_lock;
 	struct aw_log *log;

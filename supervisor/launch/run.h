@@ -17,11 +17,11 @@
 
 #include "policy/load/load.h"
 #include "supervisor/cli/options.h"
-#include "supervisor/decide/held.h"
+#include "supervisor/decide/enforcement.h"
 #include "supervisor/decide/watch.h"
 #include "supervisor/launch/layers.h"
 #include "supervisor/linux/limits.h"
-#include "supervisor/net/offers.h"
+#include "supervisor/net/listeners.h"
 #include "supervisor/sandbox/runner.h"
 #include "supervisor/session/find.h"
 #include "supervisor/session/session.h"

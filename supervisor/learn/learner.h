@@ -8,9 +8,9 @@
 #ifndef AW_SUPERVISOR_LEARN_LEARNER_H
 #define AW_SUPERVISOR_LEARN_LEARNER_H
 
-#include "supervisor/learn/fold.h"
+#include "supervisor/learn/generalize.h"
 #include "supervisor/learn/looked_up.h"
-#include "supervisor/learn/need.h"
+#include "supervisor/learn/access_need.h"
 #include "supervisor/learn/preset.h"
 
 /* An address that was spoken to or listened on. */

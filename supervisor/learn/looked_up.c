@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "supervisor/learn/memory.h"
-#include "supervisor/learn/need.h"
+#include "supervisor/learn/access_need.h"
 
 #define uthash_fatal(msg) aw_learn_no_memory()
 #include <uthash.h>

@@ -12,7 +12,7 @@
 #define AW_SUPERVISOR_LEARN_PRESET_H
 
 #include "supervisor/learn/reference_policy.h"
-#include "supervisor/learn/tally.h"
+#include "supervisor/learn/counter.h"
 
 enum { AW_PRESETS_MOST = 64 };
 

@@ -9,11 +9,11 @@
 #ifndef AW_SUPERVISOR_LEARN_TREE_H
 #define AW_SUPERVISOR_LEARN_TREE_H
 
-#include "supervisor/learn/anchor.h"
+#include "supervisor/learn/path_variable.h"
 #include "supervisor/learn/memory.h"
-#include "supervisor/learn/part.h"
+#include "supervisor/learn/component.h"
 #include "supervisor/learn/root.h"
-#include "supervisor/learn/tally.h"
+#include "supervisor/learn/counter.h"
 
 #define uthash_fatal(msg) aw_learn_no_memory()
 #include <uthash.h>

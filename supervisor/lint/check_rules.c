@@ -2,10 +2,10 @@
 /* check_rules.c - what policy check finds out about the rules of a policy. */
 #include <string.h>
 
-#include "policy/image/mute.h"
+#include "policy/image/mask.h"
 #include "supervisor/lint/base.h"
 #include "supervisor/lint/check_rules.h"
-#include "supervisor/lint/idle.h"
+#include "supervisor/lint/redundant_rules.h"
 #include "supervisor/lint/places.h"
 
 /* Files that were named or count here, not presets and what is built in. */

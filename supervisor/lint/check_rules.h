@@ -6,7 +6,7 @@
 #define AW_SUPERVISOR_LINT_CHECK_RULES_H
 
 #include "supervisor/lint/findings.h"
-#include "supervisor/lint/standing.h"
+#include "supervisor/lint/effective_policy.h"
 
 /* What opens the base, or takes it away. */
 void aw_check_base(const struct aw_standing *standing, struct aw_findings *findings);

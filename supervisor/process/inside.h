@@ -14,7 +14,7 @@
 
 #include "policy/error.h"
 
-/* What a supervisor calls itself, and nothing else of ours (service.c). */
+/* What a supervisor calls itself, and nothing else of ours (supervisor.c). */
 #define AW_SUPERVISOR_NAME "aw-service"
 
 /*

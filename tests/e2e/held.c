@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * held.c - every call that is watched in mode enforce alone, made once: a line a call.
+ * enforcement.c - every call that is watched in mode enforce alone, made once: a line a
+ * call.
  *
  *   held OUTSIDE    OUTSIDE is the pid of a process that is not of the session
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outside.c - does with sockets what its arguments name. */
+/* socket_replace.c - does with sockets what its arguments name. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "outside.h"
+#include "socket_replace.h"
 
 struct address at(const char *text, int port)
 {

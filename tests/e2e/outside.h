@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outside.h - what the files of the program have in common: outside.c begins, the
- * others have what it does with sockets, one thing a function, which prints "name:
- * result".
+ * socket_replace.h - what the files of the program have in common: socket_replace.c
+ * begins, the others have what it does with sockets, one thing a function, which prints
+ * "name: result".
  */
 #ifndef AW_TESTS_E2E_OUTSIDE_H
 #define AW_TESTS_E2E_OUTSIDE_H

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "outside.h"
+#include "socket_replace.h"
 
 void outside_denied(void)
 {

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "outside.h"
+#include "socket_replace.h"
 
 static void plain(const char *name, int family, int type, const char *to)
 {

@@ -2,8 +2,8 @@
 /*
  * probe.h - one call, one answer: the calls a probe can make.
  */
-#ifndef AW_TESTS_PROBE_H
-#define AW_TESTS_PROBE_H
+#ifndef AW_TESTS_E2E_PROBE_H
+#define AW_TESTS_E2E_PROBE_H
 
 #include <netinet/in.h>
 #include <sys/socket.h>

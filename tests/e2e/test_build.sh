@@ -12,8 +12,8 @@ tree=$tmp/tree
 for case in 'policy/glob.c "supervisor/launch/run.h"' 'policy/glob.c <yaml.h>' 'policy/shared/ring.c <stdlib.h>' \
 	'preload/gate.c "supervisor/launch/run.h"' 'preload/gate.c <uthash.h>' 'supervisor/commands/run.c "preload/gate.h"' \
 	'supervisor/linux/seccomp/notify.c "preload/linux/arch.h"' 'supervisor/commands/run.c "policy/image/image_layout.h"' \
-	'supervisor/decide/entry.c "supervisor/commands/sessions.h"' 'supervisor/lint/idle.c "supervisor/linux/emulate/emulate.h"' \
-	'supervisor/decide/hosts.c "supervisor/net/proxy/proxy_internal.h"' 'supervisor/launch/front.c "supervisor/process/processes_internal.h"' \
+	'supervisor/decide/entry.c "supervisor/commands/sessions.h"' 'supervisor/lint/redundant_rules.c "supervisor/linux/emulate/emulate.h"' \
+	'supervisor/decide/hosts.c "supervisor/net/proxy/proxy_internal.h"' 'supervisor/launch/launcher.c "supervisor/process/processes_internal.h"' \
 	'supervisor/commands/run.c "front.h"' 'tests/unit/test_ring.c "policy/shared/ring.c"'; do
 	rm -rf "$tree"
 	mkdir "$tree"

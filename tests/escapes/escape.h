@@ -9,8 +9,8 @@
  *
  * The folders and addresses of a target are made by stage.py.
  */
-#ifndef AW_TESTS_ESCAPE_H
-#define AW_TESTS_ESCAPE_H
+#ifndef AW_TESTS_ESCAPES_ESCAPE_H
+#define AW_TESTS_ESCAPES_ESCAPE_H
 
 #include <errno.h>
 #include <netinet/in.h>

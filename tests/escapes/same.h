@@ -7,8 +7,8 @@
  * every run: no numbers of processes, no times, no absolute paths.  same.py compares
  * the output byte for byte.
  */
-#ifndef AW_TESTS_SAME_H
-#define AW_TESTS_SAME_H
+#ifndef AW_TESTS_ESCAPES_SAME_H
+#define AW_TESTS_ESCAPES_SAME_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retire.pml - the two doors of supervisor/session/retire.c, for SPIN.
+ * retire.pml - the two doors of supervisor/session/epoch.c, for SPIN.
  *
  * Readers come and go; one thread replaces the pointer and releases what it has replaced.
  * No reader may hold what is released.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - what the load says of itself, in memory that outlives each of its
+ * counter.h - what the load says of itself, in memory that outlives each of its
  * processes.
  *
  * A kind is a name below the load's folder (or a port), so that the log can be counted

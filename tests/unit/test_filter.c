@@ -15,7 +15,7 @@
 #include "supervisor/linux/calls/request.h"
 #include "supervisor/linux/enter/enter.h"
 #include "supervisor/linux/seccomp/filter.h"
-#include "supervisor/linux/sockets/option.h"
+#include "supervisor/linux/sockets/socket_option.h"
 #include "tests/unit/bpf.h"
 #include "tests/unit/tap.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/learn/part.h"
+#include "supervisor/learn/component.h"
 #include "supervisor/learn/render.h"
 #include "supervisor/learn/replay.h"
 #include "supervisor/learn/secret.h"

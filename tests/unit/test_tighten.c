@@ -7,7 +7,7 @@
  * Random files go through the loader, and the evaluator is asked about random files,
  * programs, addresses and variables, with the untrusted file and without it.
  */
-#include "supervisor/lint/loosen.h"
+#include "supervisor/lint/permission_diff.h"
 #include "tests/unit/policy_judge.h"
 #include "tests/unit/random_policy.h"
 

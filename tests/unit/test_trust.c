@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "supervisor/launch/trust.h"
-#include "supervisor/lint/loosen.h"
+#include "supervisor/lint/permission_diff.h"
 #include "tests/unit/policy_text.h"
 
 static char scratch[] = "/tmp/aw-trust-XXXXXX";

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "supervisor/net/egress/meter.h"
+#include "supervisor/net/egress/quota.h"
 #include "supervisor/net/relay/verify.h"
 #include "tests/unit/policy_text.h"
 

@@ -5,7 +5,7 @@
 #ifndef AW_SUPERVISOR_COMMANDS_POLICY_ANSWER_H
 #define AW_SUPERVISOR_COMMANDS_POLICY_ANSWER_H
 
-#include "supervisor/commands/policy/words.h"
+#include "supervisor/commands/policy/source_verdicts.h"
 
 /* All borrowed. */
 struct aw_answer {

@@ -7,7 +7,7 @@
 
 #include "supervisor/cli/say.h"
 #include "supervisor/commands/policy/policy_command.h"
-#include "supervisor/commands/policy/words.h"
+#include "supervisor/commands/policy/source_verdicts.h"
 #include "supervisor/util/cleanup.h"
 
 struct test_options {

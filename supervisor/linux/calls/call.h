@@ -95,7 +95,7 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
 
 /*
  * Ask a human about an event that was judged: true when it may be done; else the reply
- * says how it goes on.  park.c
+ * says how it goes on.  defer.c
  */
 bool aw_call_ask(struct aw_notified *call, struct aw_event *event);
 

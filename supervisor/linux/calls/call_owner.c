@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "supervisor/linux/calls/call_kin.h"
+#include "supervisor/linux/calls/call_process.h"
 #include "supervisor/linux/procfs.h"
 #include "supervisor/linux/sockets/emulate_net.h"
 #include "supervisor/linux/target/creds.h"

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 
-#include "supervisor/linux/calls/call_kin.h"
+#include "supervisor/linux/calls/call_process.h"
 #include "supervisor/linux/calls/own_sandbox.h"
 #include "supervisor/linux/calls/request.h"
 #include "supervisor/linux/emulate/emulate.h"

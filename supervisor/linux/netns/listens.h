@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "supervisor/audit/address.h"
-#include "supervisor/linux/netns/inner.h"
+#include "supervisor/linux/netns/netns.h"
 
 /*
  * The kernel says it (sock_diag(7)), for TCP and UDP; where it cannot, and for other

@@ -16,7 +16,7 @@
 #include "policy/numbers.h"
 #include "policy/shared/page.h"
 #include "supervisor/linux/calls/request.h"
-#include "supervisor/linux/sockets/option.h"
+#include "supervisor/linux/sockets/socket_option.h"
 
 #if defined(__x86_64__)
 #define NATIVE AUDIT_ARCH_X86_64

@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
-#include "supervisor/linux/netns/inner.h"
+#include "supervisor/linux/netns/netns.h"
 #include "supervisor/util/cleanup.h"
 
 #define ANY_COOKIE UINT32_MAX

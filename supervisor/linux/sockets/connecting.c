@@ -7,7 +7,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "supervisor/linux/sockets/outside.h"
+#include "supervisor/linux/sockets/socket_replace.h"
 #include "supervisor/util/cleanup.h"
 
 /* How often a socket may turn from used to free under our eyes. */

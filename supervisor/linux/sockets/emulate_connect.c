@@ -13,9 +13,9 @@
 #include "supervisor/linux/sockets/emulate_net.h"
 #include "supervisor/linux/sockets/emulate_relay.h"
 #include "supervisor/linux/sockets/name_route.h"
-#include "supervisor/linux/sockets/outside.h"
+#include "supervisor/linux/sockets/socket_replace.h"
 #include "supervisor/linux/target/creds.h"
-#include "supervisor/net/egress/traffic.h"
+#include "supervisor/net/egress/egress.h"
 #include "supervisor/util/cleanup.h"
 
 static int connect_to(

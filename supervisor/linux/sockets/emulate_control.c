@@ -14,7 +14,7 @@
 #include "policy/image/region.h"
 #include "supervisor/linux/pidfd.h"
 #include "supervisor/linux/sockets/message.h"
-#include "supervisor/linux/sockets/option.h"
+#include "supervisor/linux/sockets/socket_option.h"
 #include "supervisor/util/cleanup.h"
 
 enum { CONTROL_MAX = 64 * 1024 };

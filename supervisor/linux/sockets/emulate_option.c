@@ -11,8 +11,8 @@
 
 #include "policy/image/region.h"
 #include "supervisor/linux/sockets/emulate_net.h"
-#include "supervisor/linux/sockets/option.h"
-#include "supervisor/linux/sockets/outside.h"
+#include "supervisor/linux/sockets/socket_option.h"
+#include "supervisor/linux/sockets/socket_replace.h"
 #include "supervisor/linux/target/creds.h"
 #include "supervisor/util/cleanup.h"
 

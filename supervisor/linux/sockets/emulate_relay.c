@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "policy/private.h"
-#include "supervisor/linux/sockets/outside.h"
+#include "supervisor/linux/sockets/socket_replace.h"
 #include "supervisor/linux/target/creds.h"
-#include "supervisor/net/egress/traffic.h"
+#include "supervisor/net/egress/egress.h"
 #include "supervisor/util/cleanup.h"
 
 /* One from the connect to its end; freed then. */

@@ -3,8 +3,9 @@
  * emulate_relay.h - connections to outside that have to pass through us.
  *
  * The target's own socket is connected to who stands in for the server
- * (supervisor/net/relay/standin.h), so that all it knows of the socket stays true; the
- * server is connected to first, or meanwhile, so that how this ends is how that ended.
+ * (supervisor/net/relay/transparent_listener.h), so that all it knows of the socket
+ * stays true; the server is connected to first, or meanwhile, so that how this ends is
+ * how that ended.
  */
 #ifndef AW_SUPERVISOR_LINUX_SOCKETS_EMULATE_RELAY_H
 #define AW_SUPERVISOR_LINUX_SOCKETS_EMULATE_RELAY_H

@@ -20,7 +20,7 @@
 #include "supervisor/linux/sockets/emulate_relay.h"
 #include "supervisor/linux/sockets/message.h"
 #include "supervisor/linux/sockets/name_route.h"
-#include "supervisor/linux/sockets/outside.h"
+#include "supervisor/linux/sockets/socket_replace.h"
 #include "supervisor/linux/target/creds.h"
 #include "supervisor/util/cleanup.h"
 

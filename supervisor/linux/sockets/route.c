@@ -13,7 +13,8 @@
 
 static bool is_inside_ipv4(const unsigned char *bytes)
 {
-	static const unsigned char none[4], plain[4] = {192, 0, 0, 8}; /* maker.c */
+	static const unsigned char none[4],
+		plain[4] = {192, 0, 0, 8}; /* socket_factory.c */
 
 	return bytes[0] == 127 || memcmp(bytes, none, 4) == 0 ||
 	       memcmp(bytes, plain, 4) == 0;
@@ -22,8 +23,8 @@ static bool is_inside_ipv4(const unsigned char *bytes)
 /* The loopback, or what stands for it: any address that only the wall's inside has. */
 static bool leads_inside(const struct aw_address *to)
 {
-	static const unsigned char none[16], one[16] = {[15] = 1},
-					     plain[16] = {1, [15] = 1}, /* maker.c */
+	static const unsigned char none[16],
+		one[16] = {[15] = 1}, plain[16] = {1, [15] = 1}, /* socket_factory.c */
 		mapped[12] = {[10] = 0xff, 0xff};
 	const unsigned char *bytes = to->bytes;
 

@@ -9,7 +9,7 @@
 
 #include "policy/private.h"
 #include "supervisor/decide/hosts.h"
-#include "supervisor/net/dns/name_law.h"
+#include "supervisor/net/dns/dns_policy.h"
 
 enum { HERE_TTL = 10, HERE_MAX = 16 };
 

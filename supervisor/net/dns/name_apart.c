@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A silent one, as in inner.c: whoever waits for the command's descendants is not told
+/* A silent one, as in netns.c: whoever waits for the command's descendants is not told
  * of its end. */
 static pid_t fork_into(unsigned long flags)
 {

@@ -3,7 +3,7 @@
 #ifndef AW_SUPERVISOR_NET_DNS_NAME_APART_H
 #define AW_SUPERVISOR_NET_DNS_NAME_APART_H
 
-#include "supervisor/linux/netns/inner.h"
+#include "supervisor/linux/netns/netns.h"
 
 /* One with nobody in it but who makes its sockets. */
 int aw_name_apart_start(struct aw_inner **ret, struct aw_error *err);

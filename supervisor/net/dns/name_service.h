@@ -22,7 +22,7 @@
 #include <sys/types.h>
 
 #include "policy/load/load.h"
-#include "supervisor/linux/netns/inner.h"
+#include "supervisor/linux/netns/netns.h"
 
 struct aw_name_service;
 struct aw_watch;

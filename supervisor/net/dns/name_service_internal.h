@@ -14,7 +14,7 @@
 
 #include "supervisor/decide/watch.h"
 #include "supervisor/net/dns/name_apart.h"
-#include "supervisor/net/dns/name_law.h"
+#include "supervisor/net/dns/dns_policy.h"
 #include "supervisor/net/dns/name_service.h"
 
 enum {

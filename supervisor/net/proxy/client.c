@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "policy/image/profile.h"
-#include "supervisor/linux/netns/inner.h"
-#include "supervisor/net/egress/traffic.h"
+#include "supervisor/linux/netns/netns.h"
+#include "supervisor/net/egress/egress.h"
 #include "supervisor/process/descend.h"
 #include "supervisor/util/cleanup.h"
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervisor/linux/netns/inner.h"
+#include "supervisor/linux/netns/netns.h"
 #include "supervisor/net/proxy/proxy_internal.h"
 #include "supervisor/util/cleanup.h"
 

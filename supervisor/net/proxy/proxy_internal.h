@@ -10,9 +10,9 @@
 
 #include "policy/load/load.h"
 #include "supervisor/decide/hosts.h"
-#include "supervisor/net/egress/traffic.h"
+#include "supervisor/net/egress/egress.h"
 #include "supervisor/net/proto/proxy_request.h"
-#include "supervisor/net/proxy/finder.h"
+#include "supervisor/net/proxy/async_lookup.h"
 #include "supervisor/net/proxy/looks.h"
 #include "supervisor/net/proxy/proxy.h"
 

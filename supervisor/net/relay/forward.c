@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "supervisor/linux/netns/inner.h"
+#include "supervisor/linux/netns/netns.h"
 #include "supervisor/util/cleanup.h"
 
 enum { BACKLOG = 128, PENDING_MOST = 256 };

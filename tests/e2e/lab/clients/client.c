@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.c - TCP and UDP by poll(2) with non-blocking sockets; for a static musl program. */
+/* client.c - TCP and UDP by poll(2) with non-blocking sockets; for a static musl
+ * program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -24,7 +25,8 @@ static int wait_for(int fd, short what)
 
 static int talk(const struct addrinfo *to)
 {
-	int fd = socket(to->ai_family, to->ai_socktype | SOCK_NONBLOCK, to->ai_protocol);
+	int fd =
+		socket(to->ai_family, to->ai_socktype | SOCK_NONBLOCK, to->ai_protocol);
 	int error = 0;
 	socklen_t len = sizeof(error);
 	char data[64];

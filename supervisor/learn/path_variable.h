@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * path_variable.h - the variables of a policy as folders, to put them back into paths.
+ */
+#ifndef AW_SUPERVISOR_LEARN_PATH_VARIABLE_H
+#define AW_SUPERVISOR_LEARN_PATH_VARIABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "policy/load/load.h"
+
+enum { AW_ANCHORS = 5 };
+
+struct aw_anchor {
+	const char *name; /* "$HOME"; "" for the root folder */
+	const char *path; /* borrowed; "" for the root folder */
+	size_t len;
+};
+
+/* The root folder, then variables: one that lies in another stands behind it. */
+struct aw_anchors {
+	struct aw_anchor items[AW_ANCHORS];
+	size_t count;
+};
+
+/* variables must outlive the anchors. */
+void aw_anchors_init(
+	struct aw_anchors *anchors, const struct aw_policy_variables *variables);
+
+/* The index of the nearest one at or above path; *ret_rest has no leading slash. */
+size_t aw_anchor_of(
+	const struct aw_anchors *anchors, const char *path, const char **ret_rest);
+
+/* True when path is a folder in which an anchor lies, or (self) one itself. */
+bool aw_anchor_within(const struct aw_anchors *anchors, const char *path, bool self);
+
+#endif

@@ -36,17 +36,17 @@ enum aw_effect {
 	AW_FX_SECCOMP,
 	AW_FX_PRCTL,
 	AW_FX_MEMORY,
-	AW_FX_VIEW,    /* another root, mounts or mount namespace */
-	AW_FX_CLONE,   /* watched when it makes a mount namespace */
-	AW_FX_MACHINE, /* about the whole machine: only told in audit */
-	AW_FX_HELD,    /* from here on: watched in mode enforce alone */
-	AW_FX_SOCKET = AW_FX_HELD,
+	AW_FX_NAMESPACE,    /* another root, mounts or mount namespace */
+	AW_FX_CLONE,	    /* watched when it makes a mount namespace */
+	AW_FX_MACHINE,	    /* about the whole machine: only told in audit */
+	AW_FX_ENFORCE_ONLY, /* from here on: watched in mode enforce alone */
+	AW_FX_SOCKET = AW_FX_ENFORCE_ONLY,
 	AW_FX_LISTEN,	/* may bind to a port of the kernel's choice */
 	AW_FX_OPTION,	/* watched for options that lead round rules about addresses */
-	AW_FX_KIN,	/* does something to another process */
+	AW_FX_PROCESS,	/* does something to another process */
 	AW_FX_OWNER,	/* watched for who a descriptor's signals are sent to */
 	AW_FX_UMASK,	/* changes what a call done on behalf must be done with */
-	AW_FX_RIGHTS,	/* the same */
+	AW_FX_CREDS,	/* the same */
 	AW_FX_IOCTL,	/* watched for a few requests */
 	AW_FX_CLONE3,	/* its flags are in memory: answered with ENOSYS */
 	AW_FX_LANDLOCK, /* a sandbox that would not hold what is done on behalf */

@@ -22,7 +22,7 @@ void aw_decide_pin(const struct aw_image *image, uint32_t profiles, const char *
 }
 
 void aw_decide_files(const struct aw_image *image, uint32_t profiles,
-	enum aw_effect effect, enum aw_action action, const struct aw_ends *ends,
+	enum aw_effect effect, enum aw_action action, const struct aw_call_paths *ends,
 	struct aw_decision *ret)
 {
 	void (*decide)(const struct aw_image *, uint32_t, enum aw_action, const char *,

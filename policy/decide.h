@@ -11,7 +11,7 @@
 #include "policy/calls.h"
 #include "policy/image/image.h"
 
-struct aw_ends {
+struct aw_call_paths {
 	const char *path;
 	size_t path_len;
 	const char *path2; /* the second end; path2_len is 0 when there is none */
@@ -25,7 +25,7 @@ struct aw_ends {
  * link says is judged as read.
  */
 void aw_decide_files(const struct aw_image *image, uint32_t profiles,
-	enum aw_effect effect, enum aw_action action, const struct aw_ends *ends,
+	enum aw_effect effect, enum aw_action action, const struct aw_call_paths *ends,
 	struct aw_decision *ret);
 
 /*

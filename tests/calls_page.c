@@ -58,17 +58,17 @@ static const char *effect_name(enum aw_effect effect)
 		[AW_FX_URING] = "io_uring",
 		[AW_FX_SECCOMP] = "filter of its own",
 		[AW_FX_PRCTL] = "filter of its own",
-		[AW_FX_VIEW] = "another view of files",
+		[AW_FX_NAMESPACE] = "another view of files",
 		[AW_FX_CLONE] = "another view of files",
 		[AW_FX_MEMORY] = "not watched",
 		[AW_FX_SOCKET] = "socket of another family",
 		[AW_FX_LISTEN] = "listens",
 		[AW_FX_OPTION] = "sends elsewhere, joins a group",
-		[AW_FX_KIN] = "another process",
+		[AW_FX_PROCESS] = "another process",
 		[AW_FX_OWNER] = "signals of a descriptor",
 		[AW_FX_LANDLOCK] = "sandbox of its own",
 		[AW_FX_UMASK] = "rights",
-		[AW_FX_RIGHTS] = "rights",
+		[AW_FX_CREDS] = "rights",
 		[AW_FX_IOCTL] = "types into a terminal",
 		[AW_FX_CLONE3] = "another view of files",
 		[AW_FX_MACHINE] = "the whole machine",
@@ -85,7 +85,7 @@ static bool held; /* mode enforce */
 static uint32_t ask(
 	bool gate, bool metadata, long nr, uint64_t ip, int arg, uint64_t value)
 {
-	const struct aw_filter_wish wish = {
+	const struct aw_filter_params params = {
 		.gate = gate, .metadata = metadata, .holds = held, .kin = held};
 	static struct aw_filter filter;
 	struct seccomp_data data = {
@@ -93,7 +93,7 @@ static uint32_t ask(
 
 	if (arg >= 0)
 		data.args[arg] = value;
-	aw_filter_build(&wish, &filter);
+	aw_filter_build(&params, &filter);
 	return bpf_run(filter.code, filter.count, &data);
 }
 
@@ -105,7 +105,7 @@ static const char *kernel_layer(long nr)
 
 	if (row->effect == AW_FX_IOCTL)
 		return "in `enforce`: `TIOCSTI`, `TIOCLINUX`, flags of inodes";
-	if (row->effect == AW_FX_KIN && row->dir2 == 0)
+	if (row->effect == AW_FX_PROCESS && row->dir2 == 0)
 		return "in `enforce`: of another process";
 	if (row->effect == AW_FX_CLONE3)
 		return "in `enforce`: ENOSYS";
@@ -117,7 +117,7 @@ static const char *kernel_layer(long nr)
 		       "other protocols than TCP, UDP and ICMP";
 	if (row->effect == AW_FX_OPTION)
 		return "in `enforce`: source routes, interfaces, marks; groups";
-	held = row->effect >= AW_FX_HELD;
+	held = row->effect >= AW_FX_ENFORCE_ONLY;
 	if (held && ask(false, true, nr, 0, -1, 0) == yes) {
 		held = false;
 		return "in `enforce`";

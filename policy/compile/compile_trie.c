@@ -271,7 +271,7 @@ static size_t literal_start(const char *p, size_t len)
 {
 	size_t n = 0;
 
-	while (n < len && n < AW_ANCHOR_MAX && !strchr("*?[\\", p[n]))
+	while (n < len && n < AW_PATH_VARIABLE_MAX && !strchr("*?[\\", p[n]))
 		n++;
 	return n;
 }
@@ -282,7 +282,7 @@ static size_t literal_end(const char *p, size_t len)
 
 	if (memchr(p, '\\', len))
 		return 0;
-	while (n < len && n < AW_ANCHOR_MAX && !strchr("*?]", p[len - 1 - n]))
+	while (n < len && n < AW_PATH_VARIABLE_MAX && !strchr("*?]", p[len - 1 - n]))
 		n++;
 	return n;
 }
@@ -297,7 +297,7 @@ static struct aw_image_wild make_wild(const struct trie *t, const struct edge *e
 		aw_hash_bytes(t->build->head.seed, at_end ? p + e->len - end : p, n);
 	struct aw_image_wild w = {
 		.node = e->node,
-		.hash = aw_anchor_hash(hash, e->node, at_end),
+		.hash = aw_path_variable_hash(hash, e->node, at_end),
 		.text = e->text,
 		.child = e->child,
 		.len = (uint16_t)e->len,
@@ -323,7 +323,7 @@ static void put_anchored(struct trie *t)
 		if (!w.anchor)
 			continue;
 		node_at(t, e->node)->anchors |=
-			1u << (w.anchor - 1 + (w.at_end ? AW_ANCHOR_MAX : 0));
+			1u << (w.anchor - 1 + (w.at_end ? AW_PATH_VARIABLE_MAX : 0));
 		aw_bytes_add(part, &w, sizeof(w));
 	}
 	aw_build_buckets(t->build, AW_PART_ANCHORED, AW_PART_ANCHORED_BUCKETS,

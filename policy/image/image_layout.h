@@ -128,7 +128,7 @@ struct aw_image_edge {
 };
 
 /* The longest literal start or end of a wildcard pattern that is hashed. */
-#define AW_ANCHOR_MAX 16
+#define AW_PATH_VARIABLE_MAX 16
 
 /*
  * A component with wildcards.  Those with a literal start or end are found by its hash,
@@ -311,7 +311,8 @@ static inline bool aw_matches_hold(const struct aw_image *image,
 	return *ret_rule != AW_NO_RULE && !entries[*ret_rule].negated;
 }
 
-static inline uint32_t aw_anchor_hash(uint32_t hash, uint32_t node, unsigned at_end)
+static inline uint32_t aw_path_variable_hash(
+	uint32_t hash, uint32_t node, unsigned at_end)
 {
 	return aw_hash_end(hash, 2 * node + at_end);
 }

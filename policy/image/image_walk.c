@@ -100,7 +100,7 @@ static bool step_anchored(const struct walk *walk, uint32_t node, uint32_t hash,
 	const struct aw_image_wild *wild = aw_part_at(image, AW_PART_ANCHORED);
 	uint32_t i, end;
 
-	hash = aw_anchor_hash(hash, node, at_end);
+	hash = aw_path_variable_hash(hash, node, at_end);
 	aw_bucket(image, AW_PART_ANCHORED_BUCKETS, hash, &i, &end);
 	for (wild += i; i < end; i++, wild++)
 		if (wild->hash == hash && wild->node == node && wild->anchor == n &&
@@ -115,8 +115,8 @@ static bool step_anchors(const struct walk *walk, uint32_t node, uint32_t anchor
 	const struct component *c, struct alive *to)
 {
 	uint32_t hash = walk->image->seed,
-		 starts = anchors & ((1u << AW_ANCHOR_MAX) - 1);
-	uint32_t ends = anchors >> AW_ANCHOR_MAX;
+		 starts = anchors & ((1u << AW_PATH_VARIABLE_MAX) - 1);
+	uint32_t ends = anchors >> AW_PATH_VARIABLE_MAX;
 	unsigned n;
 
 	for (n = 1; starts && n <= c->len; n++, starts >>= 1) {

@@ -12,7 +12,7 @@ static struct aw_image_entry *entry_at(struct aw_image *image, uint32_t rule)
 	return (struct aw_image_entry *)aw_part_at(image, AW_PART_ENTRIES) + rule;
 }
 
-struct aw_image *aw_mute_create(const struct aw_image *image)
+struct aw_image *aw_mask_create(const struct aw_image *image)
 {
 	struct aw_image *copy = malloc(aw_image_size(image));
 
@@ -22,7 +22,7 @@ struct aw_image *aw_mute_create(const struct aw_image *image)
 }
 
 /* Protections have no read list, and what is taken out of it has no effect. */
-void aw_mute_rule(struct aw_image *copy, uint32_t rule)
+void aw_mask_rule(struct aw_image *copy, uint32_t rule)
 {
 	struct aw_image_entry *entry = entry_at(copy, rule);
 
@@ -31,14 +31,14 @@ void aw_mute_rule(struct aw_image *copy, uint32_t rule)
 	entry->negated = 1;
 }
 
-void aw_mute_restore(struct aw_image *copy, const struct aw_image *image, uint32_t rule)
+void aw_mask_restore(struct aw_image *copy, const struct aw_image *image, uint32_t rule)
 {
 	const struct aw_image_entry *from = aw_part_at(image, AW_PART_ENTRIES);
 
 	*entry_at(copy, rule) = from[rule];
 }
 
-void aw_mute_default(
+void aw_mask_default(
 	struct aw_image *copy, enum aw_rules_of of, enum aw_rule_section section)
 {
 	struct aw_image_stratum *stratum = &copy->strata[of];
@@ -56,7 +56,7 @@ void aw_mute_default(
 	}
 }
 
-void aw_mute_defaults(struct aw_image *copy, enum aw_rules_of of)
+void aw_mask_defaults(struct aw_image *copy, enum aw_rules_of of)
 {
 	memset(&copy->strata[of], 0, sizeof(copy->strata[of]));
 }

@@ -40,7 +40,7 @@ static uint32_t profile_of(const struct aw_image_entry *entry)
 		       : 1u << (entry->stratum - AW_STRATA);
 }
 
-static void put_socket(struct aw_sample *s)
+static void put_socket(struct aw_probe *s)
 {
 	s->address.family = AF_UNIX;
 	s->address.path = s->path;
@@ -48,7 +48,7 @@ static void put_socket(struct aw_sample *s)
 }
 
 /* A path is a file, a program without a word on arguments, or a socket. */
-static void make_of_path(struct aw_sample *s)
+static void make_of_path(struct aw_probe *s)
 {
 	if (s->action == AW_CONNECT || s->action == AW_BIND) {
 		put_socket(s);
@@ -60,14 +60,14 @@ static void make_of_path(struct aw_sample *s)
 
 /* --- programs --- */
 
-static bool add_word(struct aw_sample *s, size_t *used, const char *pattern, size_t len,
-	unsigned how)
+static bool add_word(
+	struct aw_probe *s, size_t *used, const char *pattern, size_t len, unsigned how)
 {
 	char *to = s->words + *used, star[8];
 
-	aw_sample_filling(how, star);
-	if (s->argc == AW_SAMPLE_WORDS ||
-		!aw_sample_component(pattern, len, star, to, sizeof(s->words) - *used))
+	aw_probe_filling(how, star);
+	if (s->argc == AW_PROBE_WORDS ||
+		!aw_probe_component(pattern, len, star, to, sizeof(s->words) - *used))
 		return false;
 	s->argv[s->argc++] = to;
 	*used += strlen(to) + 1;
@@ -75,24 +75,24 @@ static bool add_word(struct aw_sample *s, size_t *used, const char *pattern, siz
 }
 
 static bool make_command(const struct aw_image *image,
-	const struct aw_image_command *command, unsigned i, struct aw_sample *s)
+	const struct aw_image_command *command, unsigned i, struct aw_probe *s)
 {
 	const struct aw_image_word *words = aw_part_at(image, AW_PART_WORDS);
 	const char *name = aw_image_bytes(image, command->name);
 	size_t used = 0;
 	char star[8];
 
-	if (i >= AW_SAMPLE_WAYS)
+	if (i >= AW_PROBE_WAYS)
 		return false;
-	aw_sample_filling(i, star);
+	aw_probe_filling(i, star);
 	if (command->flags & AW_COMMAND_PATH) {
-		if (!aw_sample_path(
+		if (!aw_probe_path(
 			    name, command->name_len, i, s->path, sizeof(s->path)))
 			return false;
 	} else {
 		size_t len = strlen(strcpy(s->path, "/zq7w/"));
 
-		if (!aw_sample_component(name, command->name_len, star, s->path + len,
+		if (!aw_probe_component(name, command->name_len, star, s->path + len,
 			    sizeof(s->path) - len))
 			return false;
 	}
@@ -109,7 +109,7 @@ static bool make_command(const struct aw_image *image,
 
 /* --- addresses --- */
 
-static void put_bytes(struct aw_sample *s, const struct aw_image *image,
+static void put_bytes(struct aw_probe *s, const struct aw_image *image,
 	const struct aw_image_net *net, bool last)
 {
 	size_t size = net->kind == AW_NET_IPV4 ? 4 : 16;
@@ -121,7 +121,7 @@ static void put_bytes(struct aw_sample *s, const struct aw_image *image,
 }
 
 static bool put_host(
-	struct aw_sample *s, const char *below, const char *name, size_t len)
+	struct aw_probe *s, const char *below, const char *name, size_t len)
 {
 	size_t at = strlen(below);
 
@@ -136,12 +136,12 @@ static bool put_host(
 
 /* how: the lowest or highest port and address. */
 static bool make_net(const struct aw_image *image, const struct aw_image_net *net,
-	unsigned how, struct aw_sample *s)
+	unsigned how, struct aw_probe *s)
 {
 	const char *key = aw_image_bytes(image, net->key);
 	char star[8];
 
-	aw_sample_filling(how, star);
+	aw_probe_filling(how, star);
 	s->address.family = AF_INET;
 	s->address.port = how % 2 ? net->port_high : net->port_low;
 	memcpy(s->address.bytes, some_address, sizeof(some_address));
@@ -164,7 +164,7 @@ static bool make_net(const struct aw_image *image, const struct aw_image_net *ne
 		return true;
 	case AW_NET_ABSTRACT_GLOB:
 		s->path[0] = '@';
-		if (!aw_sample_component(
+		if (!aw_probe_component(
 			    key, net->key_len, star, s->path + 1, sizeof(s->path) - 1))
 			return false;
 		put_socket(s);
@@ -198,8 +198,8 @@ static const struct aw_image_net *net_of(
 	return NULL;
 }
 
-bool aw_sample_make(
-	const struct aw_image *image, uint32_t rule, unsigned i, struct aw_sample *ret)
+bool aw_probe_make(
+	const struct aw_image *image, uint32_t rule, unsigned i, struct aw_probe *ret)
 {
 	const struct aw_image_entry *entry =
 		(const struct aw_image_entry *)aw_part_at(image, AW_PART_ENTRIES) +
@@ -211,8 +211,8 @@ bool aw_sample_make(
 	ret->action = action_of(entry->list);
 	ret->profiles = profile_of(entry);
 	if (entry->pattern_len) {
-		if (i >= AW_SAMPLE_WAYS ||
-			!aw_sample_path(aw_image_bytes(image, entry->pattern),
+		if (i >= AW_PROBE_WAYS ||
+			!aw_probe_path(aw_image_bytes(image, entry->pattern),
 				entry->pattern_len, i, ret->path, sizeof(ret->path)))
 			return false;
 		make_of_path(ret);
@@ -255,7 +255,7 @@ static size_t pattern_of(
 
 /* An address that both are about, if any: the narrower of each part. */
 static bool meet_nets(const struct aw_image *image, const struct aw_image_net *a,
-	const struct aw_image_net *b, struct aw_sample *s)
+	const struct aw_image_net *b, struct aw_probe *s)
 {
 	const struct aw_image_net *host = a->kind == AW_NET_HOST    ? a
 					  : b->kind == AW_NET_HOST  ? b
@@ -286,7 +286,7 @@ static bool meet_nets(const struct aw_image *image, const struct aw_image_net *a
 
 /* Pair n of the addresses that two rules stand for. */
 static bool meet_addresses(const struct aw_image *image, uint32_t a, uint32_t b,
-	unsigned n, struct aw_sample *s)
+	unsigned n, struct aw_probe *s)
 {
 	const struct aw_image_net *mine, *theirs;
 	unsigned i, j;
@@ -298,12 +298,12 @@ static bool meet_addresses(const struct aw_image *image, uint32_t a, uint32_t b,
 	return false;
 }
 
-bool aw_sample_meet(const struct aw_image *image, uint32_t a, uint32_t b, unsigned n,
-	struct aw_sample *ret)
+bool aw_probe_meet(const struct aw_image *image, uint32_t a, uint32_t b, unsigned n,
+	struct aw_probe *ret)
 {
 	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);
 	const struct aw_image_command *command;
-	char mine[AW_SAMPLE_PATH], theirs[AW_SAMPLE_PATH];
+	char mine[AW_PROBE_PATH], theirs[AW_PROBE_PATH];
 	size_t len = pattern_of(image, a, mine, sizeof(mine));
 	size_t their_len = pattern_of(image, b, theirs, sizeof(theirs));
 
@@ -320,7 +320,7 @@ bool aw_sample_meet(const struct aw_image *image, uint32_t a, uint32_t b, unsign
 			return false;
 	}
 	if (!len || !their_len ||
-		!aw_sample_common(
+		!aw_probe_common(
 			mine, len, theirs, their_len, n, ret->path, sizeof(ret->path)))
 		return false;
 	if (!ret->argc)
@@ -328,7 +328,7 @@ bool aw_sample_meet(const struct aw_image *image, uint32_t a, uint32_t b, unsign
 	return true;
 }
 
-void aw_sample_decide(const struct aw_image *image, const struct aw_sample *sample,
+void aw_probe_decide(const struct aw_image *image, const struct aw_probe *sample,
 	struct aw_decision *ret)
 {
 	size_t len = strlen(sample->path);

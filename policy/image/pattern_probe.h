@@ -12,43 +12,43 @@
 
 #include "policy/image/rules.h"
 
-enum { AW_SAMPLE_PATH = 4400, AW_SAMPLE_WORDS = 66 };
+enum { AW_PROBE_PATH = 4400, AW_PROBE_WORDS = 66 };
 
-struct aw_sample {
+struct aw_probe {
 	enum aw_action action;
-	uint32_t profiles;	   /* of who asks: that of the (first) rule */
-	char path[AW_SAMPLE_PATH]; /* terminated; "" for an Internet address */
-	char words[AW_SAMPLE_PATH];
-	const char *argv[AW_SAMPLE_WORDS]; /* into words; programs alone */
+	uint32_t profiles;	  /* of who asks: that of the (first) rule */
+	char path[AW_PROBE_PATH]; /* terminated; "" for an Internet address */
+	char words[AW_PROBE_PATH];
+	const char *argv[AW_PROBE_WORDS]; /* into words; programs alone */
 	size_t argc;
 	struct aw_address address; /* family 0: files and programs */
 	char host[260];
 };
 
 /* Question i about a rule, from 0 on; false when there are no more. */
-bool aw_sample_make(
-	const struct aw_image *image, uint32_t rule, unsigned i, struct aw_sample *ret);
+bool aw_probe_make(
+	const struct aw_image *image, uint32_t rule, unsigned i, struct aw_probe *ret);
 
 /* Question n that is about both rules, as far as one is found; false after the last. */
-bool aw_sample_meet(const struct aw_image *image, uint32_t a, uint32_t b, unsigned n,
-	struct aw_sample *ret);
+bool aw_probe_meet(const struct aw_image *image, uint32_t a, uint32_t b, unsigned n,
+	struct aw_probe *ret);
 
 /* What an image answers. */
-void aw_sample_decide(const struct aw_image *image, const struct aw_sample *sample,
+void aw_probe_decide(const struct aw_image *image, const struct aw_probe *sample,
 	struct aw_decision *ret);
 
 /* probe_path.c: a path that pattern covers; how: which filling, and how deep. */
-bool aw_sample_path(
+bool aw_probe_path(
 	const char *pattern, size_t len, unsigned how, char *to, size_t size);
 /* A text that a pattern within one component matches; false when it does not fit. */
-bool aw_sample_component(
+bool aw_probe_component(
 	const char *pattern, size_t len, const char *star, char *to, size_t size);
 /* Path n that both patterns cover; not all there are are found. */
-bool aw_sample_common(const char *a, size_t a_len, const char *b, size_t b_len,
+bool aw_probe_common(const char *a, size_t a_len, const char *b, size_t b_len,
 	unsigned n, char *to, size_t size);
 
 /* Ways to fill: the first few tell most entries apart, the others are for doubts. */
-enum { AW_SAMPLE_FEW = 12, AW_SAMPLE_WAYS = 4 * (3 + '~' - '!' + 1) };
-void aw_sample_filling(unsigned how, char to[8]);
+enum { AW_PROBE_FEW = 12, AW_PROBE_WAYS = 4 * (3 + '~' - '!' + 1) };
+void aw_probe_filling(unsigned how, char to[8]);
 
 #endif

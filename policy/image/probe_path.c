@@ -15,15 +15,15 @@ struct text {
 };
 
 /* Three words, then each sign that can be seen; four ways each: `how` counts them. */
-void aw_sample_filling(unsigned how, char to[8])
+void aw_probe_filling(unsigned how, char to[8])
 {
 	static const char words[3][8] = {"zq7w", "A.b_1", "\x01\x7f"};
 
-	if (how < AW_SAMPLE_FEW) {
+	if (how < AW_PROBE_FEW) {
 		memcpy(to, words[how % 3], 8);
 		return;
 	}
-	to[0] = (char)('!' + (how - AW_SAMPLE_FEW) / 4);
+	to[0] = (char)('!' + (how - AW_PROBE_FEW) / 4);
 	to[1] = '\0';
 	if (to[0] == '/')
 		to[0] = ' ';
@@ -32,12 +32,12 @@ void aw_sample_filling(unsigned how, char to[8])
 /* Does "**" stand for a folder here, and is what lies below meant? */
 static bool goes_deep(unsigned how)
 {
-	return how < AW_SAMPLE_FEW ? (how / 3) % 2 : how % 2;
+	return how < AW_PROBE_FEW ? (how / 3) % 2 : how % 2;
 }
 
 static bool goes_below(unsigned how)
 {
-	return how < AW_SAMPLE_FEW ? (how / 6) % 2 : (how / 2) % 2;
+	return how < AW_PROBE_FEW ? (how / 6) % 2 : (how / 2) % 2;
 }
 
 static bool put(struct text *t, const char *bytes, size_t len)
@@ -78,7 +78,7 @@ static char class_byte(const char *pattern, size_t len, const char *star)
 	return 0;
 }
 
-bool aw_sample_component(
+bool aw_probe_component(
 	const char *pattern, size_t len, const char *star, char *to, size_t size)
 {
 	struct text t = {to, 0, size};
@@ -125,15 +125,14 @@ static bool put_component(struct text *t, const char *text)
 	return put(t, "/", 1) && put(t, text, strlen(text));
 }
 
-bool aw_sample_path(
-	const char *pattern, size_t len, unsigned how, char *to, size_t size)
+bool aw_probe_path(const char *pattern, size_t len, unsigned how, char *to, size_t size)
 {
 	struct text t = {to, 0, size};
 	char text[512], star[8];
 	const char *component;
 	size_t at = 0, n;
 
-	aw_sample_filling(how, star);
+	aw_probe_filling(how, star);
 	to[0] = '\0';
 	while (next(pattern, len, &at, &component, &n)) {
 		if (is_deep(component, n)) {
@@ -141,7 +140,7 @@ bool aw_sample_path(
 				return false;
 			continue;
 		}
-		if (!aw_sample_component(component, n, star, text, sizeof(text)) ||
+		if (!aw_probe_component(component, n, star, text, sizeof(text)) ||
 			!put_component(&t, text))
 			return false;
 	}
@@ -174,12 +173,12 @@ static bool unify(
 	char mine[512], theirs[512];
 
 	for (size_t i = 0; i < sizeof(stars) / sizeof(stars[0]); i++) {
-		if (aw_sample_component(a, a_len, stars[i], mine, sizeof(mine)) &&
-			aw_sample_component(b, b_len, mine, to, size) &&
+		if (aw_probe_component(a, a_len, stars[i], mine, sizeof(mine)) &&
+			aw_probe_component(b, b_len, mine, to, size) &&
 			both_match(a, a_len, b, b_len, to))
 			return true;
-		if (aw_sample_component(b, b_len, stars[i], theirs, sizeof(theirs)) &&
-			aw_sample_component(a, a_len, theirs, to, size) &&
+		if (aw_probe_component(b, b_len, stars[i], theirs, sizeof(theirs)) &&
+			aw_probe_component(a, a_len, theirs, to, size) &&
 			both_match(a, a_len, b, b_len, to))
 			return true;
 	}
@@ -191,7 +190,7 @@ static bool put_sample(struct text *path, const char *component, size_t len)
 {
 	char text[512];
 
-	return aw_sample_component(component, len, "zq7w", text, sizeof(text)) &&
+	return aw_probe_component(component, len, "zq7w", text, sizeof(text)) &&
 	       put_component(path, text);
 }
 
@@ -235,7 +234,7 @@ static bool meet(struct meeting *m, size_t a, size_t b)
 	       put_component(&m->path, text) && meet(m, next_a, next_b);
 }
 
-bool aw_sample_common(const char *a, size_t a_len, const char *b, size_t b_len,
+bool aw_probe_common(const char *a, size_t a_len, const char *b, size_t b_len,
 	unsigned n, char *to, size_t size)
 {
 	struct meeting m = {.a = a,

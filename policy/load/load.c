@@ -148,21 +148,21 @@ static void read_documents(struct aw_loader *l, const struct loading *loading)
 			aw_base_take(l);
 	}
 	settle_mode(l, loading);
-	aw_base_settle(l);
+	aw_base_complete(l);
 }
 
 /* What follows from all files together. */
 static void settle(struct aw_loader *l, const struct loading *loading)
 {
 	tell_judgement(l);
-	aw_log_settle(l);
+	aw_log_complete(l);
 	aw_preset_pick(l);
-	aw_implied_settle(l);
+	aw_implied_complete(l);
 	warn_about_idle_lists(l);
-	aw_limits_settle(l);
+	aw_limits_complete(l);
 	aw_builtin_add(l);
 	aw_protections_add(l, loading->sources, loading->count);
-	aw_variable_names_settle(l);
+	aw_variable_names_complete(l);
 }
 
 static int compile(struct aw_loader *l)

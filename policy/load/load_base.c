@@ -48,7 +48,7 @@ static enum aw_base_kind kind_of(const char *word)
 }
 
 /* A flag wins over the files, and the system policy over both. */
-void aw_base_settle(struct aw_loader *l)
+void aw_base_complete(struct aw_loader *l)
 {
 	struct aw_policy *p = &l->policy;
 	bool fixed = p->fixed & (1u << AW_FIELD_BASE);

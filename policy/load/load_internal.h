@@ -22,7 +22,7 @@ struct aw_origin {
 };
 
 /* Where something stands that may be worth a warning later. */
-struct aw_place {
+struct aw_source_place {
 	const struct aw_policy_source *source; /* NULL: nowhere */
 	unsigned line, column;
 };
@@ -84,8 +84,9 @@ struct aw_loader {
 	unsigned unprotected;	/* protections that are off, a bit each */
 	unsigned protected;	/* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
-	struct aw_place loose_limits[AW_LIMITS]; /* of untrusted files, by field */
-	const char *profile; /* the name of the one being read, or NULL */
+	struct aw_source_place
+		loose_limits[AW_LIMITS]; /* of untrusted files, by field */
+	const char *profile;		 /* the name of the one being read, or NULL */
 	bool lenient; /* mistakes are warnings: the value is not of a file's making */
 	struct aw_exposing *exposing; /* the entry of filesystem.expose being read */
 	struct aw_expectation *expecting; /* the entry of tests being read */
@@ -167,7 +168,7 @@ void aw_merge_read(struct aw_loader *l, const struct aw_node *value, int argumen
 void aw_agents_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_intersect_read(struct aw_loader *l, const struct aw_node *value, int argument);
 /* Read something that does not count, for its mistakes alone. */
-void aw_idle_read(struct aw_loader *l, const struct aw_node *node,
+void aw_redundant_read(struct aw_loader *l, const struct aw_node *node,
 	void (*read)(struct aw_loader *l, const struct aw_node *node));
 
 /* load_drop.c: what the files that are not the system's have said so far is forgotten;
@@ -193,7 +194,7 @@ void aw_older_runner_apply(
 void aw_runner_read(struct aw_loader *l, const struct aw_node *value);
 void aw_runners_apply(struct aw_loader *l, const struct aw_node *section);
 /* filesystem.default where a simple form needs one and nobody names it. */
-void aw_implied_settle(struct aw_loader *l);
+void aw_implied_complete(struct aw_loader *l);
 
 /* load_sections.c */
 extern const struct aw_key aw_document_keys[];
@@ -203,7 +204,7 @@ extern const char *const aw_runner_words[]; /* NULL at the end */
 void aw_section_read(
 	struct aw_loader *l, const struct aw_node *value, const char *name);
 /* Where the log goes, now that it is known who says so. */
-void aw_log_settle(struct aw_loader *l);
+void aw_log_complete(struct aw_loader *l);
 /* The word of a field, and what it is called. */
 char **aw_field_of(struct aw_policy *policy, int field);
 const char *aw_field_key(int field);
@@ -252,7 +253,7 @@ void aw_limits_read(struct aw_loader *l, const struct aw_node *value, int argume
 /* One of them by its name. */
 void aw_limit_read(struct aw_loader *l, const struct aw_node *value, const char *name);
 /* The limits that hold: of several layers the smaller ones. */
-void aw_limits_settle(struct aw_loader *l);
+void aw_limits_complete(struct aw_loader *l);
 
 /* load_ask.c */
 void aw_ask_read(struct aw_loader *l, const struct aw_node *value, int argument);
@@ -323,7 +324,7 @@ void aw_unset_read(struct aw_loader *l, const struct aw_node *value, int argumen
 void aw_set_read(struct aw_loader *l, const struct aw_node *value, int argument);
 
 /* A name that stands twice counts at its last place. */
-void aw_variable_names_settle(struct aw_loader *l);
+void aw_variable_names_complete(struct aw_loader *l);
 void aw_variable_names_free(struct aw_variable_names *names);
 
 /* load_env.c: a name for the list of variables that are unset. */
@@ -339,7 +340,7 @@ void aw_built_in_source(struct aw_loader *l);
 /* load_base.c: the base's words, NULL at the end. */
 extern const char *const aw_base_words[];
 /* Which base holds, once flags and files are known. */
-void aw_base_settle(struct aw_loader *l);
+void aw_base_complete(struct aw_loader *l);
 /* Do its lists and defaults lie below the trusted files? */
 bool aw_base_closed(const struct aw_loader *l);
 /* Its defaults, where no trusted file has one; then its lists and variables. */

@@ -69,7 +69,7 @@ void aw_intersect_read(struct aw_loader *l, const struct aw_node *value, int arg
 	l->pending.intersect = value;
 }
 
-void aw_idle_read(struct aw_loader *l, const struct aw_node *node,
+void aw_redundant_read(struct aw_loader *l, const struct aw_node *node,
 	void (*read)(struct aw_loader *l, const struct aw_node *node))
 {
 	struct aw_loader idle = {.source = l->source,
@@ -143,7 +143,7 @@ static void read_agents(struct aw_loader *l, const struct aw_node *map)
 			strcmp(name->text, chosen) == 0)
 			read_agent(l, entry);
 		else
-			aw_idle_read(l, entry, aw_entry_read);
+			aw_redundant_read(l, entry, aw_entry_read);
 	}
 }
 
@@ -184,7 +184,7 @@ static void read_apart(struct aw_loader *l, const struct aw_node *map, int trust
 		aw_warn(l, map,
 			"'intersect.system' is ignored: there is a system policy, "
 			"which holds");
-		aw_idle_read(l, map, read_system_rules);
+		aw_redundant_read(l, map, read_system_rules);
 		return;
 	}
 	l->source = &source;

@@ -43,7 +43,7 @@ static void read_folders(struct aw_loader *l, const struct aw_node *value, int l
 static void switch_network(struct aw_loader *l, const struct aw_node *at, bool on)
 {
 	struct aw_image_stratum *stratum = &l->draft.strata[l->stratum];
-	size_t i, kept = 0;
+	size_t i, fallback = 0;
 
 	stratum->network = on ? AW_DEFAULT_ALLOW : AW_DEFAULT_DENY;
 	l->default_set[l->stratum][2] = true;
@@ -59,9 +59,9 @@ static void switch_network(struct aw_loader *l, const struct aw_node *at, bool o
 				e->list == AW_LIST_NET_LISTEN))
 			aw_draft_entry_free(e);
 		else
-			l->draft.entries[kept++] = *e;
+			l->draft.entries[fallback++] = *e;
 	}
-	l->draft.count = kept;
+	l->draft.count = fallback;
 }
 
 /* Read ahead of all others, so that lists beside it are exceptions. */
@@ -157,7 +157,7 @@ static void add_system_folders(struct aw_loader *l, enum aw_stratum stratum)
 			system_folders[i], SYSTEM_FOLDERS_LINE + i);
 }
 
-void aw_implied_settle(struct aw_loader *l)
+void aw_implied_complete(struct aw_loader *l)
 {
 	int s;
 
@@ -297,7 +297,7 @@ void aw_runners_apply(struct aw_loader *l, const struct aw_node *section)
 		else if (!l->idle && l->runner && strcmp(l->runner, name->text) == 0)
 			read_applied(l, value, name->text);
 		else
-			aw_idle_read(l, value, read_idle);
+			aw_redundant_read(l, value, read_idle);
 	}
 }
 

@@ -157,7 +157,7 @@ static char *field_text(struct aw_loader *l, const struct aw_node *value, int fi
 	return copy;
 }
 
-void aw_log_settle(struct aw_loader *l)
+void aw_log_complete(struct aw_loader *l)
 {
 	static const struct aw_policy_source none = {"policy", "built-in", AW_TRUSTED};
 	const struct aw_node at = {.kind = AW_NODE_TEXT,

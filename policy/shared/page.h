@@ -77,11 +77,11 @@ struct aw_page {
  * descriptor of a fresh ring whose header holds the session memfd's descriptor. Outside
  * a session the name does not exist.
  */
-#define AW_HELLO_PATH "/proc/self/agentwatch-hello"
+#define AW_REGISTER_PATH "/proc/self/agentwatch-hello"
 /* has the session already, and -big wants a larger ring */
-#define AW_HELLO_CHILD "/proc/self/agentwatch-hello-child"
-#define AW_HELLO_BIG "/proc/self/agentwatch-hello-big"
+#define AW_REGISTER_CHILD "/proc/self/agentwatch-hello-child"
+#define AW_REGISTER_BIG "/proc/self/agentwatch-hello-big"
 /* the new session memfd alone */
-#define AW_HELLO_AGAIN "/proc/self/agentwatch-hello-again"
+#define AW_REGISTER_AGAIN "/proc/self/agentwatch-hello-again"
 
 #endif

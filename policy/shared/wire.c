@@ -14,7 +14,7 @@ int aw_wire_check(
 	if (head->magic != AW_WIRE_MAGIC)
 		return aw_fail(
 			err, EPROTO, "a message that does not start with the magic");
-	if (head->type < AW_WIRE_HELLO || head->type >= AW_WIRE_TYPES)
+	if (head->type < AW_WIRE_REGISTER || head->type >= AW_WIRE_TYPES)
 		return aw_fail(err, EPROTO, "message type %u is not known", head->type);
 	if (head->call >= AW_CALL_COUNT || head->action >= AW_ACTIONS)
 		return aw_fail(err, EPROTO, "call %u or action %u is not known",
@@ -25,7 +25,7 @@ int aw_wire_check(
 				AW_WIRE_MAX);
 		size += head->len[i];
 	}
-	if ((head->type == AW_WIRE_HELLO || head->type == AW_WIRE_HELLO_BIG ||
+	if ((head->type == AW_WIRE_REGISTER || head->type == AW_WIRE_REGISTER_BIG ||
 		    head->type == AW_WIRE_AGAIN) &&
 		size)
 		return aw_fail(err, EPROTO, "a hello with %zu bytes behind it", size);

@@ -19,12 +19,12 @@
 #define AW_WIRE_MAX (256u * 1024) /* bytes behind the head */
 
 enum aw_wire_type {
-	AW_WIRE_HELLO = 1, /* answer: ring and session descriptors (SCM_RIGHTS) */
-	AW_WIRE_HELLO_BIG, /* answer: a larger ring */
-	AW_WIRE_AGAIN,	   /* answer: the new session descriptor */
-	AW_WIRE_ASK,	   /* judge and log this call; answer: a verdict */
-	AW_WIRE_EXEC,	   /* as ASK; part 3 is argv, each string with its NUL */
-	AW_WIRE_MOVED,	   /* a directory was renamed: bump the generation */
+	AW_WIRE_REGISTER = 1, /* answer: ring and session descriptors (SCM_RIGHTS) */
+	AW_WIRE_REGISTER_BIG, /* answer: a larger ring */
+	AW_WIRE_AGAIN,	      /* answer: the new session descriptor */
+	AW_WIRE_ASK,	      /* judge and log this call; answer: a verdict */
+	AW_WIRE_EXEC,	      /* as ASK; part 3 is argv, each string with its NUL */
+	AW_WIRE_MOVED,	      /* a directory was renamed: bump the generation */
 	AW_WIRE_TYPES
 };
 

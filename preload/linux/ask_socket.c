@@ -126,11 +126,11 @@ static bool exchange(struct aw_wire_head *head, const void *const parts[5],
 	return ok;
 }
 
-bool aw_socket_hello(const char *name, struct aw_hello *ret)
+bool aw_socket_register(const char *name, struct aw_registration *ret)
 {
-	struct aw_wire_head head = {.type = aw_text_equal(name, AW_HELLO_BIG)
-						    ? AW_WIRE_HELLO_BIG
-						    : AW_WIRE_HELLO};
+	struct aw_wire_head head = {.type = aw_text_equal(name, AW_REGISTER_BIG)
+						    ? AW_WIRE_REGISTER_BIG
+						    : AW_WIRE_REGISTER};
 	struct aw_wire_answer answer;
 	int fds[2] = {-1, -1};
 

@@ -14,12 +14,12 @@
 
 #include "policy/shared/wire.h"
 
-struct aw_hello {
+struct aw_registration {
 	int ring_fd, session_fd; /* -1: not there */
 };
 
 /* True and both descriptors when the supervisor answered. name: which hello. */
-bool aw_socket_hello(const char *name, struct aw_hello *ret);
+bool aw_socket_register(const char *name, struct aw_registration *ret);
 
 /* The new session memfd, or -1. */
 int aw_socket_again(void);

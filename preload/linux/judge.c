@@ -42,7 +42,7 @@ static void to_address(const struct aw_subject *s, struct aw_address *ret)
 
 static void decide(const struct aw_syscall *row, struct aw_subject *s)
 {
-	const struct aw_ends ends = {
+	const struct aw_call_paths ends = {
 		s->parts[0], s->head.path_len, s->parts[1], s->head.path2_len};
 	enum aw_action action = (enum aw_action)s->head.action;
 	struct aw_decision decision;

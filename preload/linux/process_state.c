@@ -107,13 +107,13 @@ static long hello_open(const char *name)
 /* A ring from the supervisor, and the session with it when we have none. */
 static struct aw_ring *take_ring(const char *name, size_t size)
 {
-	struct aw_hello answer = {.ring_fd = -1, .session_fd = -1};
+	struct aw_registration answer = {.ring_fd = -1, .session_fd = -1};
 	struct aw_ring *ring;
 	bool asked;
 
 	/* a socket's name means the preload engine, also when another session is around
 	 */
-	asked = aw_socket_hello(name, &answer);
+	asked = aw_socket_register(name, &answer);
 	if (!asked)
 		answer.ring_fd = (int)hello_open(name);
 	if (answer.ring_fd < 0)
@@ -151,8 +151,8 @@ static struct aw_self *begin(struct aw_self *self)
 	ring = atomic_load(&inherited_ring);
 	/* forked under a filter of its own: no call that libc would not have made */
 	if (!ring || !atomic_load(&ring->plain))
-		ring = take_ring(
-			atomic_load(&aw_session_page) ? AW_HELLO_CHILD : AW_HELLO_PATH,
+		ring = take_ring(atomic_load(&aw_session_page) ? AW_REGISTER_CHILD
+							       : AW_REGISTER_PATH,
 			AW_RING_SMALL);
 	if (!ring)
 		ring = atomic_load(&inherited_ring);
@@ -172,7 +172,7 @@ static void grow_ring(struct aw_self *self)
 	struct aw_ring *old = atomic_load(&self->ring), *big;
 
 	atomic_store(&old->retired, 0);
-	big = take_ring(AW_HELLO_BIG, AW_RING_BIG);
+	big = take_ring(AW_REGISTER_BIG, AW_RING_BIG);
 	if (!big)
 		return;
 	atomic_store(
@@ -202,7 +202,7 @@ struct aw_self *aw_self_slowly(void)
 /* A reloaded policy comes in a new memfd; the old mapping stays for those inside it. */
 static const struct aw_page *fetch_again(const struct aw_page *page)
 {
-	long fd = page->socket[0] ? aw_socket_again() : hello_open(AW_HELLO_AGAIN);
+	long fd = page->socket[0] ? aw_socket_again() : hello_open(AW_REGISTER_AGAIN);
 
 	if (fd < 0)
 		return page;

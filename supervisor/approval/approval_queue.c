@@ -15,7 +15,7 @@
 
 enum { LOOK_MS = 20, CLOCK_MS = 200 };
 
-struct aw_asker {
+struct aw_approval_queue {
 	struct aw_watch *watch;
 	pthread_mutex_t lock;
 	pthread_t thread;
@@ -104,9 +104,9 @@ static void tell_ends(struct aw_watch *watch)
 }
 
 /* False: it does not wait any more. */
-static bool tend(struct aw_asker *asker, struct aw_waiter *w, bool judge_again)
+static bool tend(struct aw_approval_queue *queue, struct aw_waiter *w, bool judge_again)
 {
-	struct aw_questions *questions = asker->watch->questions;
+	struct aw_questions *questions = queue->watch->questions;
 	enum aw_waiter_state state;
 
 	if (judge_again ||
@@ -125,37 +125,37 @@ static bool tend(struct aw_asker *asker, struct aw_waiter *w, bool judge_again)
 	return false;
 }
 
-static struct aw_waiter *take_all(struct aw_asker *asker)
+static struct aw_waiter *take_all(struct aw_approval_queue *queue)
 {
 	struct aw_waiter *all;
 
-	pthread_mutex_lock(&asker->lock);
-	all = asker->waiters;
-	asker->waiters = NULL;
-	pthread_mutex_unlock(&asker->lock);
+	pthread_mutex_lock(&queue->lock);
+	all = queue->waiters;
+	queue->waiters = NULL;
+	pthread_mutex_unlock(&queue->lock);
 	return all;
 }
 
-static void put_back(struct aw_asker *asker, struct aw_waiter *w)
+static void put_back(struct aw_approval_queue *queue, struct aw_waiter *w)
 {
-	pthread_mutex_lock(&asker->lock);
-	w->next = asker->waiters;
-	asker->waiters = w;
-	pthread_mutex_unlock(&asker->lock);
+	pthread_mutex_lock(&queue->lock);
+	w->next = queue->waiters;
+	queue->waiters = w;
+	pthread_mutex_unlock(&queue->lock);
 }
 
-static bool tend_all(struct aw_asker *asker)
+static bool tend_all(struct aw_approval_queue *queue)
 {
-	bool judge_again = atomic_exchange(&asker->look_again, false), any = false;
-	struct aw_waiter *w = take_all(asker), *next;
+	bool judge_again = atomic_exchange(&queue->look_again, false), any = false;
+	struct aw_waiter *w = take_all(queue), *next;
 
 	for (; w; w = next) {
 		next = w->next;
-		if (!asker->prepared && w->kind->prepare)
+		if (!queue->prepared && w->kind->prepare)
 			w->kind->prepare();
-		asker->prepared = true;
-		if (tend(asker, w, judge_again)) {
-			put_back(asker, w);
+		queue->prepared = true;
+		if (tend(queue, w, judge_again)) {
+			put_back(queue, w);
 			any = true;
 		}
 	}
@@ -164,88 +164,89 @@ static bool tend_all(struct aw_asker *asker)
 
 static void *run(void *arg)
 {
-	struct aw_asker *asker = arg;
-	struct aw_questions *questions = asker->watch->questions;
+	struct aw_approval_queue *queue = arg;
+	struct aw_questions *questions = queue->watch->questions;
 	bool any = true;
 	unsigned door;
 
 	prctl(PR_SET_NAME, "aw-asker");
-	while (!atomic_load(&asker->ending)) {
+	while (!atomic_load(&queue->ending)) {
 		aw_questions_wait(questions, any			    ? LOOK_MS
 					     : aw_questions_idle(questions) ? -1
 									    : CLOCK_MS);
-		if (atomic_load(&asker->ending))
+		if (atomic_load(&queue->ending))
 			break;
-		door = aw_readers_enter(&asker->watch->readers);
-		any = tend_all(asker);
-		tell_ends(asker->watch);
-		aw_readers_leave(&asker->watch->readers, door);
+		door = aw_epoch_enter(&queue->watch->readers);
+		any = tend_all(queue);
+		tell_ends(queue->watch);
+		aw_epoch_leave(&queue->watch->readers, door);
 	}
 	return NULL;
 }
 
-int aw_asker_create(struct aw_watch *watch, struct aw_asker **ret, struct aw_error *err)
+int aw_approval_queue_create(
+	struct aw_watch *watch, struct aw_approval_queue **ret, struct aw_error *err)
 {
-	struct aw_asker *asker = calloc(1, sizeof(*asker));
+	struct aw_approval_queue *queue = calloc(1, sizeof(*queue));
 
-	if (!asker)
+	if (!queue)
 		return aw_fail(err, ENOMEM, "preparing for questions: out of memory");
-	asker->watch = watch;
-	pthread_mutex_init(&asker->lock, NULL);
-	*ret = asker;
+	queue->watch = watch;
+	pthread_mutex_init(&queue->lock, NULL);
+	*ret = queue;
 	return 0;
 }
 
-bool aw_asker_add(struct aw_asker *asker, struct aw_waiter *waiter)
+bool aw_approval_queue_add(struct aw_approval_queue *queue, struct aw_waiter *waiter)
 {
 	bool taken;
 
-	pthread_mutex_lock(&asker->lock);
-	if (!asker->started && !atomic_load(&asker->ending))
-		asker->started = !pthread_create(&asker->thread, NULL, run, asker);
-	taken = asker->started && !atomic_load(&asker->ending);
+	pthread_mutex_lock(&queue->lock);
+	if (!queue->started && !atomic_load(&queue->ending))
+		queue->started = !pthread_create(&queue->thread, NULL, run, queue);
+	taken = queue->started && !atomic_load(&queue->ending);
 	if (taken) {
-		waiter->next = asker->waiters;
-		asker->waiters = waiter;
+		waiter->next = queue->waiters;
+		queue->waiters = waiter;
 	}
-	pthread_mutex_unlock(&asker->lock);
+	pthread_mutex_unlock(&queue->lock);
 	if (taken) /* it may have been answered before it came here */
-		aw_questions_wake(asker->watch->questions);
+		aw_questions_wake(queue->watch->questions);
 	return taken;
 }
 
-void aw_asker_look_again(struct aw_asker *asker)
+void aw_approval_queue_look_again(struct aw_approval_queue *queue)
 {
-	atomic_store(&asker->look_again, true);
-	aw_questions_wake(asker->watch->questions);
+	atomic_store(&queue->look_again, true);
+	aw_questions_wake(queue->watch->questions);
 }
 
-void aw_asker_stop(struct aw_asker *asker)
+void aw_approval_queue_stop(struct aw_approval_queue *queue)
 {
 	struct aw_waiter *w, *next;
 
-	if (!asker)
+	if (!queue)
 		return;
-	pthread_mutex_lock(&asker->lock);
-	atomic_store(&asker->ending, true);
-	pthread_mutex_unlock(&asker->lock);
-	aw_questions_wake(asker->watch->questions);
-	if (asker->started)
-		pthread_join(asker->thread, NULL);
-	for (w = asker->waiters; w; w = next) {
+	pthread_mutex_lock(&queue->lock);
+	atomic_store(&queue->ending, true);
+	pthread_mutex_unlock(&queue->lock);
+	aw_questions_wake(queue->watch->questions);
+	if (queue->started)
+		pthread_join(queue->thread, NULL);
+	for (w = queue->waiters; w; w = next) {
 		next = w->next;
-		aw_questions_leave(asker->watch->questions, w->cookie, AW_LEFT_DEAD, 0);
+		aw_questions_leave(queue->watch->questions, w->cookie, AW_LEFT_DEAD, 0);
 		w->kind->free(w);
 	}
-	asker->waiters = NULL;
-	if (asker->started)
-		tell_ends(asker->watch);
+	queue->waiters = NULL;
+	if (queue->started)
+		tell_ends(queue->watch);
 }
 
-void aw_asker_free(struct aw_asker *asker)
+void aw_approval_queue_free(struct aw_approval_queue *queue)
 {
-	if (!asker)
+	if (!queue)
 		return;
-	pthread_mutex_destroy(&asker->lock);
-	free(asker);
+	pthread_mutex_destroy(&queue->lock);
+	free(queue);
 }

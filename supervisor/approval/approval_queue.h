@@ -17,7 +17,7 @@
 #include "supervisor/approval/questions.h"
 
 struct aw_watch;
-struct aw_asker;
+struct aw_approval_queue;
 struct aw_waiter;
 
 enum aw_waiter_state { AW_WAITS, AW_WAITER_DEAD, AW_WAITER_INTERRUPTED };
@@ -42,20 +42,20 @@ struct aw_waiter {
 };
 
 /* One for the session; its thread begins with the first call that waits. */
-int aw_asker_create(
-	struct aw_watch *watch, struct aw_asker **ret, struct aw_error *err);
+int aw_approval_queue_create(
+	struct aw_watch *watch, struct aw_approval_queue **ret, struct aw_error *err);
 
 /* Take a call over; false: it could not be, and is still the caller's. */
-bool aw_asker_add(struct aw_asker *asker, struct aw_waiter *waiter);
+bool aw_approval_queue_add(struct aw_approval_queue *queue, struct aw_waiter *waiter);
 
 /* Another policy holds: all are judged again. */
-void aw_asker_look_again(struct aw_asker *asker);
+void aw_approval_queue_look_again(struct aw_approval_queue *queue);
 
 /* No call is taken or answered any more; NULL is fine. */
-void aw_asker_stop(struct aw_asker *asker);
+void aw_approval_queue_stop(struct aw_approval_queue *queue);
 
 /* When nobody is left who could add a call; NULL is fine. */
-void aw_asker_free(struct aw_asker *asker);
+void aw_approval_queue_free(struct aw_approval_queue *queue);
 
 /*
  * How a question was answered, as members of its log line: "answer", "answered_by",

@@ -14,20 +14,20 @@
 #include "supervisor/approval/remembered.h"
 
 /* A call that waits, or was interrupted a moment ago. */
-struct asker {
+struct queue {
 	uint64_t cookie, device, inode;
 	pid_t tid;
 	bool absent;
-	struct asker *next;
+	struct queue *next;
 };
 
 struct question {
 	struct aw_answered answer;	     /* its id, too */
 	struct aw_event_copy *copy;	     /* owned */
-	struct aw_key key;		     /* owned */
+	struct aw_subject_key key;	     /* owned */
 	uint64_t opened, deadline, answered; /* ms, CLOCK_MONOTONIC */
 	uint64_t alone_since;		     /* ms; 0: somebody waits */
-	struct asker *askers;		     /* owned */
+	struct queue *askers;		     /* owned */
 	bool told;			     /* its end, by aw_questions_next_end() */
 	struct question *next;
 };
@@ -91,9 +91,9 @@ int aw_questions_create(
 	return 0;
 }
 
-static void remove_asker(struct aw_questions *q, struct asker **at)
+static void remove_asker(struct aw_questions *q, struct queue **at)
 {
-	struct asker *gone = *at;
+	struct queue *gone = *at;
 
 	*at = gone->next;
 	free(gone);
@@ -136,7 +136,7 @@ static size_t present(const struct question *question)
 {
 	size_t count = 0;
 
-	for (const struct asker *a = question->askers; a; a = a->next)
+	for (const struct queue *a = question->askers; a; a = a->next)
 		count += !a->absent;
 	return count;
 }
@@ -149,9 +149,9 @@ static void note_presence(struct question *question)
 }
 
 /* The call itself, or the same one made again after a signal. */
-static struct asker *find_asker(struct question *question, const struct aw_asked *asked)
+static struct queue *find_asker(struct question *question, const struct aw_asked *asked)
 {
-	for (struct asker *a = question->askers; a; a = a->next) {
+	for (struct queue *a = question->askers; a; a = a->next) {
 		bool same_file = a->device == asked->device && a->inode == asked->inode;
 
 		if (same_file && (a->cookie == asked->cookie ||
@@ -164,10 +164,10 @@ static struct asker *find_asker(struct question *question, const struct aw_asked
 static bool join(
 	struct aw_questions *q, struct question *question, const struct aw_asked *asked)
 {
-	struct asker *a = find_asker(question, asked);
+	struct queue *a = find_asker(question, asked);
 
 	if (!a) {
-		a = q->askers < AW_ASKERS_MOST ? calloc(1, sizeof(*a)) : NULL;
+		a = q->askers < AW_APPROVAL_QUEUE_MAX ? calloc(1, sizeof(*a)) : NULL;
 		if (!a)
 			return false;
 		LL_PREPEND(question->askers, a);
@@ -191,20 +191,20 @@ static size_t count_open(const struct aw_questions *q)
 	return count;
 }
 
-static struct question *open_question(
-	struct aw_questions *q, const struct aw_asked *asked, struct aw_key *key)
+static struct question *open_question(struct aw_questions *q,
+	const struct aw_asked *asked, struct aw_subject_key *key)
 {
 	struct question *fresh = NULL, **end = &q->list;
 	uint64_t one = 1;
 
-	if (count_open(q) < AW_QUESTIONS_MOST && q->askers < AW_ASKERS_MOST)
+	if (count_open(q) < AW_QUESTIONS_MAX && q->askers < AW_APPROVAL_QUEUE_MAX)
 		fresh = calloc(1, sizeof(*fresh));
 	if (!fresh || !(fresh->copy = aw_event_copy_new(asked->event))) {
 		free(fresh);
 		return NULL;
 	}
 	fresh->key = *key;
-	*key = (struct aw_key){NULL, 0};
+	*key = (struct aw_subject_key){NULL, 0};
 	fresh->answer.id = ++q->last_id;
 	fresh->opened = now_ms();
 	fresh->deadline = fresh->opened + q->deadline;
@@ -266,8 +266,8 @@ static bool is_refused_already(
 }
 
 /* The one that this call belongs to: its answered one first, then the open one. */
-static struct question *find_question(
-	struct aw_questions *q, const struct aw_asked *asked, const struct aw_key *key)
+static struct question *find_question(struct aw_questions *q,
+	const struct aw_asked *asked, const struct aw_subject_key *key)
 {
 	struct question *open = NULL;
 	uint64_t now = now_ms();
@@ -286,7 +286,7 @@ static struct question *find_question(
 }
 
 static void ask(struct aw_questions *q, const struct aw_asked *asked,
-	struct aw_key *key, struct aw_answered *ret)
+	struct aw_subject_key *key, struct aw_answered *ret)
 {
 	struct question *question = find_question(q, asked, key);
 
@@ -303,7 +303,7 @@ static void ask(struct aw_questions *q, const struct aw_asked *asked,
 void aw_questions_ask(
 	struct aw_questions *q, const struct aw_asked *asked, struct aw_answered *ret)
 {
-	struct aw_key key;
+	struct aw_subject_key key;
 
 	*ret = (struct aw_answered){.state = AW_ANSWER_NO, .how = AW_HOW_LIMIT};
 	if (!aw_key_make(asked, &key))
@@ -341,7 +341,7 @@ void aw_questions_leave(
 {
 	pthread_mutex_lock(&q->lock);
 	for (struct question *one = q->list; one; one = one->next) {
-		struct asker **at = &one->askers;
+		struct queue **at = &one->askers;
 
 		while (*at && ((*at)->cookie != cookie || (*at)->absent))
 			at = &(*at)->next;

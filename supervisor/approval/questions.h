@@ -26,8 +26,8 @@
 #include "supervisor/approval/copy.h"
 
 enum {
-	AW_QUESTIONS_MOST = 64,	      /* open ones of a session */
-	AW_ASKERS_MOST = 256,	      /* calls that wait for them */
+	AW_QUESTIONS_MAX = 64,	      /* open ones of a session */
+	AW_APPROVAL_QUEUE_MAX = 256,  /* calls that wait for them */
 	AW_QUESTION_LINGER_MS = 1000, /* without anybody waiting */
 	AW_QUESTION_NO_MS = 5000,     /* a no to a process's command */
 	AW_ASK_DEADLINE_S = 120	      /* where no file says another */
@@ -40,10 +40,10 @@ enum aw_answer_how {
 	AW_HOW_ONCE,
 	AW_HOW_SESSION,
 	AW_HOW_ALWAYS,
-	AW_HOW_DEADLINE, /* nobody said anything in time */
-	AW_HOW_LIMIT,	 /* too many questions are open */
-	AW_HOW_GONE,	 /* nobody waits for it any more */
-	AW_HOW_MOOT,	 /* what it is about is not there: the call fails anyway */
+	AW_HOW_DEADLINE,   /* nobody said anything in time */
+	AW_HOW_LIMIT,	   /* too many questions are open */
+	AW_HOW_GONE,	   /* nobody waits for it any more */
+	AW_HOW_WOULD_FAIL, /* what it is about is not there: the call fails anyway */
 };
 
 /* One call; all borrowed. */

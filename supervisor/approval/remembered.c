@@ -6,13 +6,14 @@
 #include <stdlib.h>
 
 struct aw_remembered {
-	struct aw_key key; /* owned */
+	struct aw_subject_key key; /* owned */
 	bool yes;
 	uid_t uid;
 	UT_hash_handle hh;
 };
 
-static struct aw_remembered *find(struct aw_remembered *all, const struct aw_key *key)
+static struct aw_remembered *find(
+	struct aw_remembered *all, const struct aw_subject_key *key)
 {
 	struct aw_remembered *found = NULL;
 
@@ -21,7 +22,7 @@ static struct aw_remembered *find(struct aw_remembered *all, const struct aw_key
 }
 
 bool aw_remembered_find(
-	struct aw_remembered *all, struct aw_key *key, struct aw_answered *ret)
+	struct aw_remembered *all, struct aw_subject_key *key, struct aw_answered *ret)
 {
 	const struct aw_remembered *found = find(all, key);
 
@@ -40,8 +41,8 @@ bool aw_remembered_find(
 	return found;
 }
 
-void aw_remembered_add(
-	struct aw_remembered **all, const struct aw_key *key, bool yes, uid_t uid)
+void aw_remembered_add(struct aw_remembered **all, const struct aw_subject_key *key,
+	bool yes, uid_t uid)
 {
 	struct aw_remembered *r = find(*all, key);
 

@@ -20,11 +20,11 @@ struct aw_remembered;
  * is one for the other.  key is changed meanwhile and given back as it was.
  */
 bool aw_remembered_find(
-	struct aw_remembered *all, struct aw_key *key, struct aw_answered *ret);
+	struct aw_remembered *all, struct aw_subject_key *key, struct aw_answered *ret);
 
 /* In the place of what was answered before; without memory it is asked about again. */
-void aw_remembered_add(
-	struct aw_remembered **all, const struct aw_key *key, bool yes, uid_t uid);
+void aw_remembered_add(struct aw_remembered **all, const struct aw_subject_key *key,
+	bool yes, uid_t uid);
 
 void aw_remembered_free(struct aw_remembered *all);
 

@@ -21,8 +21,8 @@ bool aw_ask_request_is(const char *name)
 
 /* Copies, so that the table is not locked while /proc is read. */
 struct copies {
-	struct aw_question items[AW_QUESTIONS_MOST];
-	struct aw_event_copy *events[AW_QUESTIONS_MOST]; /* owned */
+	struct aw_question items[AW_QUESTIONS_MAX];
+	struct aw_event_copy *events[AW_QUESTIONS_MAX]; /* owned */
 	size_t count;
 	uint64_t only; /* or 0 */
 };
@@ -40,7 +40,7 @@ static bool copy_one(void *ctx, const struct aw_question *question)
 	all->items[all->count] = *question;
 	all->items[all->count].event = &event->event;
 	all->events[all->count++] = event;
-	return all->count < AW_QUESTIONS_MOST;
+	return all->count < AW_QUESTIONS_MAX;
 }
 
 static void free_copies(struct copies *all)

@@ -8,7 +8,7 @@
 #include "policy/bytes.h"
 #include "supervisor/approval/questions.h"
 
-enum aw_access aw_access_of(int action)
+enum aw_subject_access aw_access_of(int action)
 {
 	switch ((enum aw_action)action) {
 	case AW_WRITE:
@@ -40,7 +40,7 @@ static void put_word(struct aw_bytes *out, const char *word)
 	put(out, word, word ? strlen(word) : 0);
 }
 
-bool aw_key_make(const struct aw_asked *asked, struct aw_key *ret)
+bool aw_key_make(const struct aw_asked *asked, struct aw_subject_key *ret)
 {
 	const struct aw_event *event = asked->event;
 	const char access = (char)aw_access_of(event->action);
@@ -61,7 +61,7 @@ bool aw_key_make(const struct aw_asked *asked, struct aw_key *ret)
 		put(&out, event->argv[i].bytes, event->argv[i].len);
 	if (event->argv_truncated) /* what is not known may differ */
 		aw_bytes_add(&out, &asked->cookie, sizeof(asked->cookie));
-	*ret = (struct aw_key){
+	*ret = (struct aw_subject_key){
 		out.data, out.len}; /* handed over: cut short it would be like others */
 	if (!out.failed)
 		return true;
@@ -69,29 +69,29 @@ bool aw_key_make(const struct aw_asked *asked, struct aw_key *ret)
 	return false;
 }
 
-bool aw_key_copy(const struct aw_key *key, struct aw_key *ret)
+bool aw_key_copy(const struct aw_subject_key *key, struct aw_subject_key *ret)
 {
 	char *bytes = malloc(key->len + 1);
 
 	if (!bytes)
 		return false;
 	memcpy(bytes, key->bytes, key->len);
-	*ret = (struct aw_key){bytes, key->len};
+	*ret = (struct aw_subject_key){bytes, key->len};
 	return true; /* cppcheck-suppress memleak; the key owns it */
 }
 
-bool aw_key_equal(const struct aw_key *a, const struct aw_key *b)
+bool aw_key_equal(const struct aw_subject_key *a, const struct aw_subject_key *b)
 {
 	return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
 }
 
-void aw_key_release(struct aw_key *key)
+void aw_key_release(struct aw_subject_key *key)
 {
 	free(key->bytes);
-	*key = (struct aw_key){NULL, 0};
+	*key = (struct aw_subject_key){NULL, 0};
 }
 
-bool aw_key_as_change(struct aw_key *key, bool change)
+bool aw_key_as_change(struct aw_subject_key *key, bool change)
 {
 	if (key->bytes[0] != (change ? AW_ACCESS_READ : AW_ACCESS_CHANGE))
 		return false;

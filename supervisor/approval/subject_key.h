@@ -13,29 +13,29 @@
 
 struct aw_asked;
 
-struct aw_key {
+struct aw_subject_key {
 	char *bytes; /* owned */
 	size_t len;
 };
 
 /* What an action is for a human: some are asked about together. */
-enum aw_access {
+enum aw_subject_access {
 	AW_ACCESS_READ,
 	AW_ACCESS_CHANGE, /* write, create, delete, rename */
 	AW_ACCESS_EXEC,
 	AW_ACCESS_CONNECT, /* and send */
 	AW_ACCESS_LISTEN,
 };
-enum aw_access aw_access_of(int action);
+enum aw_subject_access aw_access_of(int action);
 
 /* False: out of memory. */
-bool aw_key_make(const struct aw_asked *asked, struct aw_key *ret);
-bool aw_key_copy(const struct aw_key *key, struct aw_key *ret);
-bool aw_key_equal(const struct aw_key *a, const struct aw_key *b);
-void aw_key_release(struct aw_key *key);
+bool aw_key_make(const struct aw_asked *asked, struct aw_subject_key *ret);
+bool aw_key_copy(const struct aw_subject_key *key, struct aw_subject_key *ret);
+bool aw_key_equal(const struct aw_subject_key *a, const struct aw_subject_key *b);
+void aw_key_release(struct aw_subject_key *key);
 
 /* Turn a key about reading into the one about changing, or back; false: it is neither.
  */
-bool aw_key_as_change(struct aw_key *key, bool change);
+bool aw_key_as_change(struct aw_subject_key *key, bool change);
 
 #endif

@@ -98,7 +98,7 @@ static struct place *make(
 {
 	struct place *place;
 
-	if (HASH_COUNT(answers->places) >= AW_ANSWERS_MOST)
+	if (HASH_COUNT(answers->places) >= AW_ANSWERS_MAX)
 		drop(answers, answers->places);
 	place = calloc(1, sizeof(*place));
 	if (!place)
@@ -112,7 +112,8 @@ static struct place *make(
 }
 
 /* The same answer to the same process moves to the front; the last makes room. */
-static void tell(struct place *place, const struct aw_told *answer, const char *host)
+static void tell(
+	struct place *place, const struct aw_dns_report *answer, const char *host)
 {
 	struct told told = {.pid = answer->pid, .ts = answer->ts};
 	size_t at = 0;
@@ -135,7 +136,7 @@ static void tell(struct place *place, const struct aw_told *answer, const char *
 	place->told[0] = told;
 }
 
-void aw_answers_add(struct aw_answers *answers, const struct aw_told *answer)
+void aw_answers_add(struct aw_answers *answers, const struct aw_dns_report *answer)
 {
 	const unsigned char *address = answer->addresses;
 	char name[HOST_MOST + 1];

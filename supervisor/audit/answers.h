@@ -20,8 +20,8 @@
 #include "policy/shared/ring.h"
 
 enum {
-	AW_ANSWERS_MOST = 4096, /* addresses */
-	AW_ANSWERS_EACH = 8,	/* names of one */
+	AW_ANSWERS_MAX = 4096, /* addresses */
+	AW_ANSWERS_EACH = 8,   /* names of one */
 	AW_ANSWER_SIZE = AW_RING_ANSWER,
 };
 
@@ -32,7 +32,7 @@ struct aw_answers *aw_answers_new(void);
 void aw_answers_free(struct aw_answers *answers);
 
 /* One look-up: process pid asked for host and got these addresses at that time. */
-struct aw_told {
+struct aw_dns_report {
 	pid_t pid;
 	uint64_t ts;
 	const char *host; /* borrowed, need not be terminated, any bytes */
@@ -41,7 +41,7 @@ struct aw_told {
 	size_t count;
 };
 
-void aw_answers_add(struct aw_answers *answers, const struct aw_told *answer);
+void aw_answers_add(struct aw_answers *answers, const struct aw_dns_report *answer);
 
 /*
  * The name by which a process had this address at that time: pids has the process and

@@ -61,8 +61,8 @@ static void lookup_event(struct aw_drain *drain, struct aw_event *event)
  * logged that: false, this word of the program's is left out.  Where the library has
  * refused it the supervisor was never asked, and this is the only word.
  */
-static bool judge_lookup(
-	struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
+static bool judge_lookup(struct aw_drain *drain, const struct aw_process_info *who,
+	struct aw_event *event)
 {
 	const struct aw_image *image = atomic_load(&drain->watch->image);
 	struct aw_decision decision;
@@ -94,8 +94,9 @@ static bool judge_lookup(
 }
 
 /* machine.h: what enforce would refuse, and the library does not know. */
-static void foresee_machine(const struct aw_drain *drain, const struct aw_who *who,
-	struct aw_event *event, struct aw_decision *decision)
+static void foresee_machine(const struct aw_drain *drain,
+	const struct aw_process_info *who, struct aw_event *event,
+	struct aw_decision *decision)
 {
 	const struct aw_watch *watch = drain->watch;
 	const char *why;
@@ -112,8 +113,8 @@ static void foresee_machine(const struct aw_drain *drain, const struct aw_who *w
 	*decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 
-static void fill(
-	struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
+static void fill(struct aw_drain *drain, const struct aw_process_info *who,
+	struct aw_event *event)
 {
 	const struct aw_taken *t = &drain->taken;
 	struct aw_decision decision = {(enum aw_verdict)t->head.verdict, t->head.rule};
@@ -134,10 +135,10 @@ static void fill(
 }
 
 /* What a look-up gave goes into no line of its own. */
-static void keep_answer(struct aw_drain *drain, const struct aw_who *who)
+static void keep_answer(struct aw_drain *drain, const struct aw_process_info *who)
 {
 	const struct aw_taken *t = &drain->taken;
-	const struct aw_told answer = {.pid = who->pid,
+	const struct aw_dns_report answer = {.pid = who->pid,
 		.ts = t->head.ts,
 		.host = t->raw,
 		.len = t->head.raw_len,
@@ -145,13 +146,13 @@ static void keep_answer(struct aw_drain *drain, const struct aw_who *who)
 		.count = t->head.path_len / AW_RING_ANSWER};
 
 	if (drain->watch->unnamed)
-		aw_late_answer(drain->watch->unnamed, &answer);
+		aw_pending_events_answer(drain->watch->unnamed, &answer);
 }
 
 /* An exec of the preload engine: the vector in one block, the working directory beside
  * it. */
-static void exec_event(
-	struct aw_drain *drain, const struct aw_who *who, struct aw_event *event)
+static void exec_event(struct aw_drain *drain, const struct aw_process_info *who,
+	struct aw_event *event)
 {
 	const struct aw_taken *t = &drain->taken;
 	struct aw_text *argv;
@@ -192,11 +193,11 @@ static bool sane(const struct aw_record *head)
  * child it is.
  */
 static bool may_be_child(
-	const struct aw_drain *drain, const struct aw_who *owner, pid_t pid)
+	const struct aw_drain *drain, const struct aw_process_info *owner, pid_t pid)
 {
 	struct aw_proc_stat stat;
 
-	if (pid <= 0 || pid == drain->watch->self || pid == drain->watch->front)
+	if (pid <= 0 || pid == drain->watch->self || pid == drain->watch->launcher)
 		return false;
 	if (aw_proc_stat(pid, &stat))
 		return stat.ppid == owner->pid;
@@ -208,12 +209,12 @@ static bool may_be_child(
  * hello yet; believe only that, and take all else for the owner's own.  Such a child
  * runs its parent's program.
  */
-static struct aw_who signer(
-	struct aw_drain *drain, const struct aw_who *owner, int32_t claimed)
+static struct aw_process_info signer(
+	struct aw_drain *drain, const struct aw_process_info *owner, int32_t claimed)
 {
-	struct aw_who who;
+	struct aw_process_info who;
 
-	if (claimed == owner->inner)
+	if (claimed == owner->netns)
 		return *owner;
 	if (drain->watch->own_pids) { /* rare: a child that is about to exec */
 		claimed = aw_proc_outer_pid(owner->pid, claimed);
@@ -234,10 +235,10 @@ static struct aw_who signer(
 	return who;
 }
 
-static void log_record(struct aw_drain *drain, const struct aw_who *owner)
+static void log_record(struct aw_drain *drain, const struct aw_process_info *owner)
 {
 	const struct aw_record *head = &drain->taken.head;
-	struct aw_who who = signer(drain, owner, head->pid);
+	struct aw_process_info who = signer(drain, owner, head->pid);
 	union aw_any_address any;
 	struct aw_event event;
 	struct aw_address to;
@@ -295,8 +296,8 @@ static bool is_stale(struct aw_drain *drain, struct aw_reader *reader, uint64_t 
 	return drain->now - reader->stuck_since > limit;
 }
 
-static bool on_ring(
-	void *ctx, const struct aw_who *who, struct aw_reader *reader, bool last)
+static bool on_ring(void *ctx, const struct aw_process_info *who,
+	struct aw_reader *reader, bool last)
 {
 	struct aw_drain *drain = ctx;
 	bool patient = !last, skip = last, busy = false;
@@ -336,14 +337,14 @@ static bool on_ring(
 	return busy;
 }
 
-static void on_exit_seen(void *ctx, const struct aw_who *who, int status)
+static void on_exit_seen(void *ctx, const struct aw_process_info *who, int status)
 {
 	struct aw_drain *drain = ctx;
 	struct aw_event event = {.kind = AW_EV_EXIT, .status = -1, .port = -1};
 	const char *name;
 
 	if (drain->watch->unnamed)
-		aw_late_exit(drain->watch->unnamed, drain->watch, who->pid);
+		aw_pending_events_exit(drain->watch->unnamed, drain->watch, who->pid);
 	aw_watch_sign(&event, who);
 	if (status >= 0 && WIFEXITED(status)) {
 		event.status = WEXITSTATUS(status);
@@ -358,21 +359,21 @@ static void on_exit_seen(void *ctx, const struct aw_who *who, int status)
 static bool pass(struct aw_drain *drain)
 {
 	const struct aw_processes_visitor visitor = {on_ring, on_exit_seen, drain};
-	struct aw_late *late = drain->watch->unnamed;
+	struct aw_pending_events *late = drain->watch->unnamed;
 	bool busy;
 
 	drain->now = aw_watch_now();
 	if (late)
-		aw_late_begin(late);
+		aw_pending_events_begin(late);
 	aw_watch_ends(drain->watch);
 	busy = aw_processes_visit(drain->watch->tree, &visitor);
 	if (late)
-		aw_late_end(late, drain->watch);
-	aw_watch_settle(drain->watch);
+		aw_pending_events_end(late, drain->watch);
+	aw_watch_complete(drain->watch);
 	aw_notify_relieve(drain->watch);
 	aw_watch_flush(drain->watch);
 	if (drain->watch->shim[0] && !atomic_load(&drain->finish))
-		aw_watch_stock(drain->watch);
+		aw_watch_fill_pool(drain->watch);
 	return busy;
 }
 
@@ -396,11 +397,11 @@ static void *run(void *arg)
 
 	prctl(PR_SET_NAME, "aw-drain");
 	while (!atomic_load(&drain->finish)) {
-		unsigned door = aw_readers_enter(&drain->watch->readers);
+		unsigned door = aw_epoch_enter(&drain->watch->readers);
 
 		us = pass(drain) ? SLEEP_LEAST_US : us * 2;
 		doze(drain, us > SLEEP_MOST_US ? (us = SLEEP_MOST_US) : us);
-		aw_readers_leave(&drain->watch->readers, door);
+		aw_epoch_leave(&drain->watch->readers, door);
 	}
 	return NULL;
 }

@@ -22,7 +22,7 @@ enum aw_event_kind {
 	AW_EV_START, /* a session or a process first seen without an exec */
 	AW_EV_EXEC,  /* a process became another program */
 	AW_EV_EXIT,
-	AW_EV_HELLO,	 /* the shim of a process reported in */
+	AW_EV_REGISTER,	 /* the shim of a process reported in */
 	AW_EV_LOST_SHIM, /* it should have and did not */
 	AW_EV_POLICY,	 /* loaded, reloaded, or a reload refused */
 	AW_EV_SUMMARY,

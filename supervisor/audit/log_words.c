@@ -49,7 +49,7 @@ static const char *const families[] = {
 
 static const char *const events[] = {
 	[AW_EV_CALL] = "call", [AW_EV_START] = "start", [AW_EV_EXEC] = "exec",
-	[AW_EV_EXIT] = "exit", [AW_EV_HELLO] = "hello", [AW_EV_LOST_SHIM] = "lost-shim",
+	[AW_EV_EXIT] = "exit", [AW_EV_REGISTER] = "hello", [AW_EV_LOST_SHIM] = "lost-shim",
 	[AW_EV_POLICY] = "policy", [AW_EV_SUMMARY] = "summary",
 	[AW_EV_WARNING] = "warning",
 	[AW_EV_CONNECTION] = "connection",

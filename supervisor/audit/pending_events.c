@@ -26,8 +26,8 @@ struct list {
 	struct held *first, **end;
 };
 
-struct aw_late {
-	struct aw_readers *readers;
+struct aw_pending_events {
+	struct aw_epoch *readers;
 	pthread_mutex_t lock; /* of coming and count */
 	struct list coming;
 	size_t count;
@@ -48,9 +48,9 @@ static void empty(struct list *list)
 	list->end = &list->first;
 }
 
-struct aw_late *aw_late_new(struct aw_readers *readers)
+struct aw_pending_events *aw_pending_events_new(struct aw_epoch *readers)
 {
-	struct aw_late *late = calloc(1, sizeof(*late));
+	struct aw_pending_events *late = calloc(1, sizeof(*late));
 
 	if (!late)
 		return NULL;
@@ -76,7 +76,7 @@ static void discard(struct list *list)
 	}
 }
 
-void aw_late_free(struct aw_late *late)
+void aw_pending_events_free(struct aw_pending_events *late)
 {
 	if (!late)
 		return;
@@ -116,7 +116,8 @@ static struct held *copy(const struct aw_event *event)
 	return held;
 }
 
-bool aw_late_hold(struct aw_late *late, const struct aw_event *event)
+bool aw_pending_events_hold(
+	struct aw_pending_events *late, const struct aw_event *event)
 {
 	struct held *held;
 	bool room;
@@ -124,9 +125,9 @@ bool aw_late_hold(struct aw_late *late, const struct aw_event *event)
 	if (!may_get_name(event) || !(held = copy(event)))
 		return false;
 	pthread_mutex_lock(&late->lock);
-	room = late->count < AW_LATE_MOST;
+	room = late->count < AW_PENDING_EVENTS_MAX;
 	if (room) {
-		held->door = aw_readers_enter(late->readers);
+		held->door = aw_epoch_enter(late->readers);
 		put(&late->coming, held);
 		late->count++;
 	}
@@ -136,7 +137,8 @@ bool aw_late_hold(struct aw_late *late, const struct aw_event *event)
 	return room;
 }
 
-void aw_late_answer(struct aw_late *late, const struct aw_told *answer)
+void aw_pending_events_answer(
+	struct aw_pending_events *late, const struct aw_dns_report *answer)
 {
 	aw_answers_add(late->answers, answer);
 }
@@ -146,7 +148,7 @@ static size_t line_of(
 	struct aw_watch *watch, const struct aw_event *event, pid_t ret[ANCESTORS])
 {
 	pid_t next = event->ppid;
-	struct aw_who who;
+	struct aw_process_info who;
 	size_t count = 1;
 
 	ret[0] = event->pid;
@@ -182,7 +184,8 @@ static void judge_by_name(
 			event->source == AW_FROM_SHIM);
 }
 
-static void name(struct aw_late *late, struct aw_watch *watch, struct held *held)
+static void name(
+	struct aw_pending_events *late, struct aw_watch *watch, struct held *held)
 {
 	unsigned char bytes[AW_ANSWER_SIZE] = {[10] = 0xff, [11] = 0xff};
 	bool v4 = held->event.family == AF_INET;
@@ -203,15 +206,16 @@ static void name(struct aw_late *late, struct aw_watch *watch, struct held *held
 	judge_by_name(watch, held, &to);
 }
 
-static void let_go(struct aw_late *late, struct aw_watch *watch, struct held *held)
+static void let_go(
+	struct aw_pending_events *late, struct aw_watch *watch, struct held *held)
 {
 	name(late, watch, held);
 	aw_watch_log_now(watch, &held->event);
-	aw_readers_leave(late->readers, held->door);
+	aw_epoch_leave(late->readers, held->door);
 	free(held);
 }
 
-void aw_late_begin(struct aw_late *late)
+void aw_pending_events_begin(struct aw_pending_events *late)
 {
 	pthread_mutex_lock(&late->lock);
 	if (late->coming.first) {
@@ -223,7 +227,7 @@ void aw_late_begin(struct aw_late *late)
 	pthread_mutex_unlock(&late->lock);
 }
 
-void aw_late_end(struct aw_late *late, struct aw_watch *watch)
+void aw_pending_events_end(struct aw_pending_events *late, struct aw_watch *watch)
 {
 	struct held *next;
 
@@ -249,7 +253,8 @@ static size_t split(struct list *list, pid_t pid, struct list *ret)
 	return count;
 }
 
-void aw_late_exit(struct aw_late *late, struct aw_watch *watch, pid_t pid)
+void aw_pending_events_exit(
+	struct aw_pending_events *late, struct aw_watch *watch, pid_t pid)
 {
 	struct held *next;
 	struct list mine;

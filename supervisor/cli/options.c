@@ -24,23 +24,23 @@ struct parser {
 };
 
 /* Strings cut out of environment lists stay for the life of the program. */
-struct kept {
-	struct kept *next;
+struct fallback {
+	struct fallback *next;
 	char text[];
 };
-static struct kept *kept_texts;
+static struct fallback *kept_texts;
 
 static char *keep(const char *text)
 {
 	size_t size = strlen(text) + 1;
-	struct kept *kept = malloc(sizeof(*kept) + size);
+	struct fallback *fallback = malloc(sizeof(*fallback) + size);
 
-	if (!kept)
+	if (!fallback)
 		return NULL;
-	memcpy(kept->text, text, size);
-	kept->next = kept_texts;
-	kept_texts = kept;
-	return kept->text;
+	memcpy(fallback->text, text, size);
+	fallback->next = kept_texts;
+	kept_texts = fallback;
+	return fallback->text;
 }
 
 void aw_string_list_free(struct aw_string_list *list)

@@ -103,7 +103,7 @@ static int find_sources(
 static int load_present(struct making *m, const char *command, struct aw_error *err)
 {
 	const char *known = m->count ? m->sources[0].workspace : NULL;
-	const struct aw_layers_wish wish = {.agent = m->options->agent,
+	const struct aw_layers_params params = {.agent = m->options->agent,
 		.workspace = m->options->workspace		 ? m->options->workspace
 			     : known && access(known, F_OK) == 0 ? known
 								 : NULL,
@@ -112,7 +112,7 @@ static int load_present(struct making *m, const char *command, struct aw_error *
 	struct aw_diagnostics found = {0};
 	int r;
 
-	if (aw_layers_find(&wish, &m->layers, err) < 0)
+	if (aw_layers_find(&params, &m->layers, err) < 0)
 		return -1;
 	r = aw_policy_load(m->layers.sources, m->layers.count, &m->layers.variables,
 		AW_ENFORCE, true, &m->present, &found);
@@ -153,7 +153,8 @@ static enum aw_learn_for read_for(const char *word)
 static int learn(struct making *m, struct aw_error *err)
 {
 	const char *files = m->options->default_files;
-	const struct aw_learn_wish wish = {.for_whom = read_for(m->options->for_whom),
+	const struct aw_learn_params params = {
+		.for_whom = read_for(m->options->for_whom),
 		.files = !files			      ? AW_LEARN_CHOSEN
 			 : strcmp(files, "deny") == 0 ? AW_LEARN_DENY
 						      : AW_LEARN_READ_ONLY,
@@ -161,7 +162,7 @@ static int learn(struct making *m, struct aw_error *err)
 			m->options->fold > 0 ? (unsigned)m->options->fold : SIBLINGS};
 
 	if (aw_learner_init(
-		    &m->learner, &wish, &m->layers.variables, &m->present, err) < 0)
+		    &m->learner, &params, &m->layers.variables, &m->present, err) < 0)
 		return -1;
 	for (size_t i = 0; i < m->count; i++)
 		if (read_log(m, m->sources[i].file, err) < 0)
@@ -169,13 +170,13 @@ static int learn(struct making *m, struct aw_error *err)
 	if (!m->learner.calls)
 		return aw_fail(
 			err, ENODATA, "there is no call in the log to learn from");
-	aw_learner_settle(&m->learner);
+	aw_learner_complete(&m->learner);
 	return 0;
 }
 
 static void say_questions(const struct making *m)
 {
-	struct aw_question *q, *next;
+	struct aw_learn_question *q, *next;
 	unsigned said = 0;
 
 	HASH_ITER(hh, m->learner.questions, q, next)

@@ -94,13 +94,13 @@ static void settle_signals(struct aw_run *run)
 /* In enforce: root, what is looser than the default, and what the name chose. */
 static void say_start(const struct aw_run *run)
 {
-	struct aw_loosening loose;
+	struct aw_permission_diff loose;
 
 	if (geteuid() == 0)
 		aw_say("warning: running as root, so the command is root, too; start "
 		       "it "
 		       "as an ordinary user where that is enough");
-	for (size_t i = 0; aw_loosening(&run->policy, i, &loose); i++) {
+	for (size_t i = 0; aw_permission_diff(&run->policy, i, &loose); i++) {
 		if (loose.given.line)
 			aw_say("%s:%u: %s", loose.given.file, loose.given.line,
 				loose.text);
@@ -115,7 +115,7 @@ static void say_start(const struct aw_run *run)
 static int run_main(int argc, char **argv)
 {
 	struct aw_run run = {.log_fd = -1, .shared = {.fd = -1}};
-	struct aw_layers_wish wish;
+	struct aw_layers_params params;
 	struct aw_error err;
 	bool help = false;
 	int first, failed;
@@ -142,8 +142,8 @@ static int run_main(int argc, char **argv)
 		       "agentwatch again");
 		return AW_RUN_FAILED;
 	}
-	wish = aw_run_wish(&run);
-	if (aw_layers_find(&wish, &run.layers, &err) < 0) {
+	params = aw_run_params(&run);
+	if (aw_layers_find(&params, &run.layers, &err) < 0) {
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
@@ -151,7 +151,7 @@ static int run_main(int argc, char **argv)
 		aw_say("nothing was started, since the policy has mistakes");
 		return AW_RUN_FAILED;
 	}
-	if (aw_run_settle(&run, &err) < 0) {
+	if (aw_run_merge_options(&run, &err) < 0) {
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
@@ -170,7 +170,7 @@ static int run_main(int argc, char **argv)
 			aw_session_discard(run.session);
 		return AW_RUN_FAILED;
 	}
-	failed = aw_front(&run);
+	failed = aw_launcher(&run);
 	aw_limits_end(&run.limiter); /* where the service was killed */
 	return failed;
 }

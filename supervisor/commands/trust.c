@@ -79,7 +79,7 @@ static int compare(const struct aw_layers *layers,
 			"nothing was recorded, since the policy has mistakes");
 	else {
 		puts("What it would loosen in mode enforce:");
-		if (!aw_loosened(&without, &with, stdout))
+		if (!aw_permission_diff_print(&without, &with, stdout))
 			puts("  nothing");
 		r = 0;
 	}
@@ -90,7 +90,7 @@ static int compare(const struct aw_layers *layers,
 
 static int trust(const char *folder, struct aw_error *err)
 {
-	const struct aw_layers_wish wish = {.workspace = folder};
+	const struct aw_layers_params params = {.workspace = folder};
 	struct aw_policy_judged judged = {.file = NULL};
 	char sha256[AW_SHA256_TEXT];
 	AW_FREE char *bytes = NULL;
@@ -98,7 +98,7 @@ static int trust(const char *folder, struct aw_error *err)
 	uid_t owner;
 	int r;
 
-	if (aw_layers_find(&wish, &layers, err) < 0)
+	if (aw_layers_find(&params, &layers, err) < 0)
 		return -1;
 	judged.file = layers.trust->file;
 	r = aw_trust_read_file(judged.file, &bytes, &judged.len, &owner, err);
@@ -183,13 +183,13 @@ static int list_all(bool as_json, struct aw_error *err)
 /* A folder that is gone still has a record. */
 static char *workspace_of(const char *folder, struct aw_error *err)
 {
-	const struct aw_layers_wish wish = {.workspace = folder};
+	const struct aw_layers_params params = {.workspace = folder};
 	struct aw_layers layers;
 	char *name;
 
 	if (folder && folder[0] == '/' && access(folder, F_OK) < 0)
 		return strdup(folder);
-	if (aw_layers_find(&wish, &layers, err) < 0)
+	if (aw_layers_find(&params, &layers, err) < 0)
 		return NULL;
 	name = strdup(layers.variables.workspace);
 	aw_layers_release(&layers);

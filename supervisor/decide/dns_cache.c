@@ -26,19 +26,19 @@ struct place {
 	UT_hash_handle hh;
 };
 
-struct aw_learned {
+struct aw_dns_cache {
 	struct place *places; /* owned */
 	struct pair *oldest;  /* owned */
 	size_t count;
 };
 
-struct aw_learned *aw_learned_new(void)
+struct aw_dns_cache *aw_dns_cache_new(void)
 {
-	return calloc(1, sizeof(struct aw_learned));
+	return calloc(1, sizeof(struct aw_dns_cache));
 }
 
 static struct place *find_place(
-	const struct aw_learned *learned, const unsigned char address[16])
+	const struct aw_dns_cache *learned, const unsigned char address[16])
 {
 	struct place *place;
 
@@ -46,7 +46,7 @@ static struct place *find_place(
 	return place;
 }
 
-static void forget(struct aw_learned *learned, struct pair *pair)
+static void forget(struct aw_dns_cache *learned, struct pair *pair)
 {
 	struct place *place = find_place(learned, pair->address);
 
@@ -62,7 +62,7 @@ static void forget(struct aw_learned *learned, struct pair *pair)
 	free(pair);
 }
 
-void aw_learned_free(struct aw_learned *learned)
+void aw_dns_cache_free(struct aw_dns_cache *learned)
 {
 	if (!learned)
 		return;
@@ -72,7 +72,7 @@ void aw_learned_free(struct aw_learned *learned)
 }
 
 static struct place *need_place(
-	struct aw_learned *learned, const unsigned char address[16])
+	struct aw_dns_cache *learned, const unsigned char address[16])
 {
 	struct place *place = find_place(learned, address);
 
@@ -90,10 +90,10 @@ static struct place *need_place(
 }
 
 /* What is old goes first; the list is by age, so it stands in front, or nearly. */
-static void make_room(struct aw_learned *learned, int64_t now)
+static void make_room(struct aw_dns_cache *learned, int64_t now)
 {
 	while (learned->oldest &&
-		(learned->count >= AW_LEARNED_MAX || learned->oldest->until < now))
+		(learned->count >= AW_DNS_CACHE_MAX || learned->oldest->until < now))
 		forget(learned, learned->oldest);
 }
 
@@ -107,7 +107,7 @@ static struct pair *find_pair(const struct place *place, const char *name)
 }
 
 static struct pair *make_pair(
-	struct aw_learned *learned, const unsigned char address[16], const char *name)
+	struct aw_dns_cache *learned, const unsigned char address[16], const char *name)
 {
 	size_t len = strlen(name) + 1;
 	struct pair *pair = calloc(1, sizeof(*pair) + len);
@@ -124,7 +124,7 @@ static struct pair *make_pair(
 	return pair;
 }
 
-int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
+int aw_dns_cache_add(struct aw_dns_cache *learned, const unsigned char address[16],
 	const char *name, bool guarded, int64_t now, int64_t until)
 {
 	struct pair *pair;
@@ -146,7 +146,7 @@ int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
 	return 0;
 }
 
-size_t aw_learned_find(const struct aw_learned *learned,
+size_t aw_dns_cache_find(const struct aw_dns_cache *learned,
 	const unsigned char address[16], int64_t now, char (*ret)[AW_DNS_NAME],
 	bool *ret_guarded, size_t max)
 {

@@ -15,23 +15,23 @@
 
 #include "supervisor/net/proto/dns.h"
 
-enum { AW_LEARNED_MAX = 16384 }; /* pairs of an address and a name */
+enum { AW_DNS_CACHE_MAX = 16384 }; /* pairs of an address and a name */
 
-struct aw_learned;
+struct aw_dns_cache;
 
 /* NULL: no memory. */
-struct aw_learned *aw_learned_new(void);
-void aw_learned_free(struct aw_learned *learned);
+struct aw_dns_cache *aw_dns_cache_new(void);
+void aw_dns_cache_free(struct aw_dns_cache *learned);
 
 /*
  * address: IPv4 in its IPv6 clothing.  It counts until then, in seconds; -1: no memory.
  * guarded: the name alone admits nothing there, as aw_names_learn() says.
  */
-int aw_learned_add(struct aw_learned *learned, const unsigned char address[16],
+int aw_dns_cache_add(struct aw_dns_cache *learned, const unsigned char address[16],
 	const char *name, bool guarded, int64_t now, int64_t until);
 
 /* Up to max names of an address, copied; ret_guarded may be NULL. */
-size_t aw_learned_find(const struct aw_learned *learned,
+size_t aw_dns_cache_find(const struct aw_dns_cache *learned,
 	const unsigned char address[16], int64_t now, char (*ret)[AW_DNS_NAME],
 	bool *ret_guarded, size_t max);
 

@@ -17,20 +17,20 @@
 #include "supervisor/util/cleanup.h"
 
 static int hold_with_landlock(const struct aw_policy *policy,
-	const struct aw_plan *plan, const struct aw_wall *wall, bool notified,
+	const struct aw_plan *plan, const struct aw_sandbox *sandbox, bool notified,
 	struct aw_landlock *ret, struct aw_error *err)
 {
-	struct aw_landlock_wish wish = {.plan = plan,
-		.own_mounts = wall->own_mounts,
+	struct aw_landlock_params params = {.plan = plan,
+		.own_mounts = sandbox->own_mounts,
 		.no_ports = notified,
 		/* without notifications nobody opens what is not granted */
 		.image = notified ? policy->image : NULL,
 		.abstract_sockets = aw_landlock_abstract(policy->image)};
 
 	if (aw_landlock_probe(err) < 0) /* a second layer may be missing */
-		return wall->own_mounts ? 0 : -1;
-	wish.version = aw_landlock_version();
-	return aw_landlock_make(&wish, ret, err);
+		return sandbox->own_mounts ? 0 : -1;
+	params.version = aw_landlock_version();
+	return aw_landlock_make(&params, ret, err);
 }
 
 /* Where the kernel does not refuse every read that a rule refuses, and why. */
@@ -65,8 +65,8 @@ static bool inherits_folder(void)
 }
 
 /* What a filter cannot know, or Landlock does not. */
-static void settle_gate(const struct aw_policy *policy, const struct aw_wall *wall,
-	bool notified, struct aw_holding *ret)
+static void settle_gate(const struct aw_policy *policy,
+	const struct aw_sandbox *sandbox, bool notified, struct aw_enforcement *ret)
 {
 	const char *why = why_reads_are_not_held(&ret->landlock, true, notified);
 
@@ -74,14 +74,14 @@ static void settle_gate(const struct aw_policy *policy, const struct aw_wall *wa
 		why = "not all refusals of reads are held by Landlock";
 	else if (aw_image_hides(policy->image))
 		why = "it would tell whether a hidden file exists";
-	else if (geteuid() == 0 && (!wall->no_devices || inherits_folder()))
+	else if (geteuid() == 0 && (!sandbox->no_devices || inherits_folder()))
 		why = "root could read a disk by a device file in a folder";
 	else if (aw_image_profiles_refuse_reads(policy->image))
 		why = "a profile refuses reads that others may make";
 	ret->gate_refused = why;
 }
 
-void aw_holding_print(const struct aw_holding *holding, FILE *out)
+void aw_enforcement_print(const struct aw_enforcement *holding, FILE *out)
 {
 	bool walled = holding->drop_capabilities;
 	const char *why = why_reads_are_not_held(
@@ -99,11 +99,11 @@ void aw_holding_print(const struct aw_holding *holding, FILE *out)
 		fputs("gate    opens for reading pass\n", out);
 }
 
-int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
-	const struct aw_wall *wall, bool notified, struct aw_holding *ret,
+int aw_enforcement_init(const struct aw_policy *policy, const struct aw_plan *plan,
+	const struct aw_sandbox *sandbox, bool notified, struct aw_enforcement *ret,
 	struct aw_error *err)
 {
-	bool walled = plan && wall && (wall->landlock || wall->own_mounts);
+	bool walled = plan && sandbox && (sandbox->landlock || sandbox->own_mounts);
 
 	memset(ret, 0, sizeof(*ret));
 	ret->facts = (struct aw_strength_facts){.notified = notified,
@@ -117,17 +117,19 @@ int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
 	if (!walled)
 		return 0;
 	/* a second layer inside mounts, the only one without */
-	if (hold_with_landlock(policy, plan, wall, notified, &ret->landlock, err) < 0)
+	if (hold_with_landlock(policy, plan, sandbox, notified, &ret->landlock, err) <
+		0)
 		return -1;
 	ret->facts.landlock = ret->landlock.version ? &ret->landlock : NULL;
-	ret->facts.mounts = wall->own_mounts ? plan : NULL;
-	ret->facts.no_network = wall->own_network && plan->network == AW_PLAN_NET_NONE;
-	ret->facts.apart = wall->own_network;
-	settle_gate(policy, wall, notified, ret);
+	ret->facts.mounts = sandbox->own_mounts ? plan : NULL;
+	ret->facts.no_network =
+		sandbox->own_network && plan->network == AW_PLAN_NET_NONE;
+	ret->facts.apart = sandbox->own_network;
+	settle_gate(policy, sandbox, notified, ret);
 	return 0;
 }
 
-void aw_holding_release(struct aw_holding *holding)
+void aw_enforcement_release(struct aw_enforcement *holding)
 {
 	aw_landlock_release(&holding->landlock);
 	memset(holding, 0, sizeof(*holding));
@@ -138,7 +140,7 @@ static size_t require_rules(const struct aw_strength_facts *facts,
 {
 	struct aw_rule_about about;
 	struct aw_rule rule;
-	struct aw_held held;
+	struct aw_enforced held;
 	size_t weaker = 0;
 
 	for (uint32_t i = 0; aw_image_rule(facts->image, i, &rule); i++) {
@@ -157,7 +159,7 @@ static size_t require_profiles(const struct aw_strength_facts *facts,
 	enum aw_strength least, void (*say)(const char *fmt, ...))
 {
 	const char *profile, *name;
-	struct aw_held held;
+	struct aw_enforced held;
 	size_t weaker = 0;
 
 	for (unsigned p = 0; p < aw_image_profiles(facts->image); p++)
@@ -179,7 +181,7 @@ int aw_require(const struct aw_strength_facts *facts, const char *wanted,
 	enum aw_strength least = wanted && strcmp(wanted, "kernel") == 0
 					 ? AW_BY_KERNEL
 					 : AW_BY_SUPERVISOR;
-	struct aw_held held;
+	struct aw_enforced held;
 	const char *name;
 	size_t weaker;
 

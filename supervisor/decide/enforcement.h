@@ -3,7 +3,7 @@
  * enforcement.h - what holds the rules of one session, from its policy, plan and wall.
  *
  * For the commands that run something, explain a policy or show a plan: each fills one
- * aw_holding, and all of them then say the same.
+ * aw_enforcement, and all of them then say the same.
  */
 #ifndef AW_SUPERVISOR_DECIDE_ENFORCEMENT_H
 #define AW_SUPERVISOR_DECIDE_ENFORCEMENT_H
@@ -12,7 +12,7 @@
 #include "supervisor/decide/strength.h"
 #include "supervisor/sandbox/runner.h"
 
-struct aw_holding {
+struct aw_enforcement {
 	struct aw_landlock landlock;	/* version 0: none */
 	bool drop_capabilities;		/* root would not be held with all of them */
 	struct aw_strength_facts facts; /* point into this struct, policy and plan */
@@ -25,16 +25,16 @@ struct aw_holding {
  * plan and wall: NULL without a wall; they and policy must outlive *ret.  notified: the
  * engine is not `preload`.  In mode audit nothing is held, since nothing is refused.
  */
-int aw_hold(const struct aw_policy *policy, const struct aw_plan *plan,
-	const struct aw_wall *wall, bool notified, struct aw_holding *ret,
+int aw_enforcement_init(const struct aw_policy *policy, const struct aw_plan *plan,
+	const struct aw_sandbox *sandbox, bool notified, struct aw_enforcement *ret,
 	struct aw_error *err);
 
 /* For plan.txt, in mode enforce: who refuses reads, and what passes from the gate page.
  */
-void aw_holding_print(const struct aw_holding *holding, FILE *out);
+void aw_enforcement_print(const struct aw_enforcement *holding, FILE *out);
 
 /* Free the contents, not the struct itself. */
-void aw_holding_release(struct aw_holding *holding);
+void aw_enforcement_release(struct aw_enforcement *holding);
 
 /*
  * 0 when every rule and default that refuses something is held by `wanted` ("kernel" or

@@ -16,7 +16,7 @@
 
 enum { WORDS_MAX = 64, VECTOR_MAX = 64 * 1024, SCRIPTS_MAX = 5, NAMES_MAX = 1024 };
 
-static void name_server(struct aw_watch *watch, const struct aw_who *who,
+static void name_server(struct aw_watch *watch, const struct aw_process_info *who,
 	const struct aw_started *started, struct aw_role *ret)
 {
 	char name[AW_MCP_NAME];
@@ -40,7 +40,7 @@ static uint32_t entered(
 	AW_FREE const char **argv = NULL;
 	const char *interpreter, *argument;
 	char line[AW_PROGRAM_LINE];
-	struct aw_started inner = {.file = NULL};
+	struct aw_started netns = {.file = NULL};
 	char real[PATH_MAX];
 
 	if (depth == SCRIPTS_MAX ||
@@ -48,16 +48,16 @@ static uint32_t entered(
 			s->file ? s->file : s->path, line, &interpreter, &argument) ||
 		!(argv = calloc(s->argc + 4, sizeof(*argv))))
 		return set;
-	argv[inner.argc++] = interpreter;
+	argv[netns.argc++] = interpreter;
 	if (argument)
-		argv[inner.argc++] = argument;
-	argv[inner.argc++] = s->raw ? s->raw : s->path;
+		argv[netns.argc++] = argument;
+	argv[netns.argc++] = s->raw ? s->raw : s->path;
 	for (size_t i = 1; i < s->argc; i++)
-		argv[inner.argc++] = s->argv[i];
-	inner.argv = argv;
-	inner.raw = interpreter;
-	inner.path = realpath(interpreter, real) ? real : interpreter;
-	return set | entered(image, &inner, depth + 1);
+		argv[netns.argc++] = s->argv[i];
+	netns.argv = argv;
+	netns.raw = interpreter;
+	netns.path = realpath(interpreter, real) ? real : interpreter;
+	return set | entered(image, &netns, depth + 1);
 }
 
 /* Their names behind those that are there. */
@@ -100,7 +100,7 @@ static void enter_profiles(struct aw_watch *watch, const struct aw_started *star
 	add_profiles(watch, image, more, ret);
 }
 
-void aw_entry_foresee(struct aw_watch *watch, const struct aw_who *who,
+void aw_entry_foresee(struct aw_watch *watch, const struct aw_process_info *who,
 	const struct aw_started *started, struct aw_role *ret)
 {
 	*ret = who->role;
@@ -109,15 +109,15 @@ void aw_entry_foresee(struct aw_watch *watch, const struct aw_who *who,
 	enter_profiles(watch, started, 0, ret);
 }
 
-void aw_entry_sign(
-	struct aw_watch *watch, const struct aw_who *who, struct aw_event *event)
+void aw_entry_sign(struct aw_watch *watch, const struct aw_process_info *who,
+	struct aw_event *event)
 {
 	AW_FREE char *path =
 		strndup(event->path.bytes ? event->path.bytes : "", event->path.len);
 	AW_FREE const char **argv = calloc(event->argc + 1, sizeof(*argv));
 	struct aw_started started = {
 		.path = path, .argv = argv, .argc = event->argc, .pid = who->pid};
-	struct aw_who parent;
+	struct aw_process_info parent;
 	struct aw_role role;
 
 	if (!path || !argv)
@@ -178,12 +178,12 @@ static uint32_t entered_as_script(
 }
 
 void aw_entry_find(
-	struct aw_watch *watch, const struct aw_who *who, struct aw_role *ret)
+	struct aw_watch *watch, const struct aw_process_info *who, struct aw_role *ret)
 {
 	const struct aw_image *image = atomic_load(&watch->image);
 	AW_FREE char *text = malloc(VECTOR_MAX);
 	const char *argv[WORDS_MAX];
-	struct aw_who parent;
+	struct aw_process_info parent;
 	struct aw_started started = {.path = who->exe, .argv = argv, .pid = who->pid};
 
 	*ret = who->role;

@@ -15,16 +15,16 @@
  * agents' files has its name from there, also below another server; what only looks
  * like one is named when nothing above it is.
  */
-void aw_entry_foresee(struct aw_watch *watch, const struct aw_who *who,
+void aw_entry_foresee(struct aw_watch *watch, const struct aw_process_info *who,
 	const struct aw_started *started, struct aw_role *ret);
 
 /* For the line of an exec (engine preload): what the process will be behind it. */
-void aw_entry_sign(
-	struct aw_watch *watch, const struct aw_who *who, struct aw_event *event);
+void aw_entry_sign(struct aw_watch *watch, const struct aw_process_info *who,
+	struct aw_event *event);
 
 /* The same as the first for a program that runs already (engine preload), from what
  * /proc tells. */
 void aw_entry_find(
-	struct aw_watch *watch, const struct aw_who *who, struct aw_role *ret);
+	struct aw_watch *watch, const struct aw_process_info *who, struct aw_role *ret);
 
 #endif

@@ -45,8 +45,8 @@ struct aw_names {
 	bool running, stop, wanted;
 	time_t last;	     /* when the latest round ended */
 	_Atomic bool served; /* by a name service; for good, and these are there */
-	struct aw_learned *learned; /* owned */
-	struct aw_hosts *hosts;	    /* owned */
+	struct aw_dns_cache *learned; /* owned */
+	struct aw_hosts *hosts;	      /* owned */
 };
 
 static time_t now(void)
@@ -73,7 +73,7 @@ static void release(struct aw_names *names)
 		free(n->text);
 		free(n);
 	}
-	aw_learned_free(names->learned);
+	aw_dns_cache_free(names->learned);
 	aw_hosts_free(names->hosts);
 	pthread_cond_destroy(&names->changed);
 	pthread_mutex_destroy(&names->lock);
@@ -205,12 +205,12 @@ static void note_place(struct name *n, const unsigned char bytes[16])
 
 static void forget_old(struct name *n)
 {
-	size_t kept = 0;
+	size_t fallback = 0;
 
 	for (size_t i = 0; i < n->count; i++)
 		if (now() - n->places[i].seen <= AW_NAMES_KEEP_S)
-			n->places[kept++] = n->places[i];
-	n->count = kept;
+			n->places[fallback++] = n->places[i];
+	n->count = fallback;
 }
 
 /* With the lock held, but for the look-up itself. */
@@ -333,7 +333,7 @@ int aw_names_serve(struct aw_names *names, struct aw_error *err)
 {
 	if (names->served)
 		return 0;
-	names->learned = aw_learned_new();
+	names->learned = aw_dns_cache_new();
 	if (!names->learned)
 		return aw_fail(err, ENOMEM, "remembering the addresses of names");
 	names->served = true;
@@ -354,7 +354,7 @@ void aw_names_learn(struct aw_names *names, const char *name,
 	if (!key_of(address, bytes))
 		return;
 	pthread_mutex_lock(&names->lock);
-	aw_learned_add(names->learned, bytes, name, guarded, t,
+	aw_dns_cache_add(names->learned, bytes, name, guarded, t,
 		t + (ttl > AW_NAMES_KEEP_S ? ttl : AW_NAMES_KEEP_S));
 	pthread_mutex_unlock(&names->lock);
 }
@@ -368,7 +368,7 @@ size_t aw_names_learned(struct aw_names *names, const struct aw_address *address
 	if (!key_of(address, bytes))
 		return 0;
 	pthread_mutex_lock(&names->lock);
-	count = aw_learned_find(names->learned, bytes, now(), ret, ret_guarded, max);
+	count = aw_dns_cache_find(names->learned, bytes, now(), ret, ret_guarded, max);
 	pthread_mutex_unlock(&names->lock);
 	all = count + aw_hosts_names(names->hosts, bytes, ret + count, max - count);
 	for (; ret_guarded && count < all; count++)

@@ -8,24 +8,25 @@
 
 #include "policy/image/rules.h"
 
-static const struct aw_held on_behalf = {
+static const struct aw_enforced on_behalf = {
 	AW_BY_SUPERVISOR, "the supervisor, which makes the call itself"};
-static const struct aw_held raced = {AW_BY_SUPERVISOR_RACED,
+static const struct aw_enforced raced = {AW_BY_SUPERVISOR_RACED,
 	"the supervisor, which judges the call before it goes on"};
-static const struct aw_held by_shim = {AW_BY_SHIM, "the library in the process alone"};
-static const struct aw_held by_mounts = {AW_BY_KERNEL, "the mounts of the wall"};
-static const struct aw_held by_landlock = {AW_BY_KERNEL, "Landlock"};
-static const struct aw_held by_landlock_contents = {AW_BY_KERNEL,
+static const struct aw_enforced by_shim = {
+	AW_BY_SHIM, "the library in the process alone"};
+static const struct aw_enforced by_mounts = {AW_BY_KERNEL, "the mounts of the wall"};
+static const struct aw_enforced by_landlock = {AW_BY_KERNEL, "Landlock"};
+static const struct aw_enforced by_landlock_contents = {AW_BY_KERNEL,
 	"Landlock, but for mode, owner, times and attributes: the supervisor"};
-static const struct aw_held no_ports = {AW_BY_SUPERVISOR,
+static const struct aw_enforced no_ports = {AW_BY_SUPERVISOR,
 	"the supervisor, which makes the call itself; TCP by Landlock, too"};
-static const struct aw_held no_network = {
+static const struct aw_enforced no_network = {
 	AW_BY_KERNEL, "the wall, which has no network"};
-static const struct aw_held apart = {AW_BY_KERNEL,
+static const struct aw_enforced apart = {AW_BY_KERNEL,
 	"the wall, whose network leads nowhere: the supervisor makes what goes out"};
-static const struct aw_held unread = {
+static const struct aw_enforced unread = {
 	AW_BY_SUPERVISOR, "the supervisor, which does not let the file be read either"};
-static const struct aw_held by_arguments = {
+static const struct aw_enforced by_arguments = {
 	AW_BY_SHIM, "advice: the same can be said with other arguments"};
 
 const char *aw_strength_name(enum aw_strength strength)
@@ -115,7 +116,7 @@ static bool landlock_holds(const struct aw_landlock *landlock,
 
 static bool one_path(const struct aw_strength_facts *facts,
 	const struct aw_refused *refused, const char *bytes, size_t len,
-	struct aw_held *ret)
+	struct aw_enforced *ret)
 {
 	char path[PATH_MAX];
 
@@ -134,7 +135,7 @@ static bool one_path(const struct aw_strength_facts *facts,
 
 /* A call on two files fails when one of its ends does. */
 static bool kernel_holds(const struct aw_strength_facts *facts,
-	const struct aw_refused *refused, struct aw_held *ret)
+	const struct aw_refused *refused, struct aw_enforced *ret)
 {
 	if (refused->family && refused->family != AF_UNIX) {
 		*ret = facts->no_network ? no_network : apart;
@@ -164,7 +165,7 @@ static bool goes_on(enum aw_action action, const char *call)
 
 /* What the supervisor can do about a call that it is notified of. */
 static void supervisor_holds(const struct aw_strength_facts *facts,
-	const struct aw_refused *refused, struct aw_held *ret)
+	const struct aw_refused *refused, struct aw_enforced *ret)
 {
 	struct aw_rule_about about;
 
@@ -182,7 +183,7 @@ static void supervisor_holds(const struct aw_strength_facts *facts,
 }
 
 void aw_strength_of_allowed(const struct aw_strength_facts *facts,
-	enum aw_action action, const char *call, struct aw_held *ret)
+	enum aw_action action, const char *call, struct aw_enforced *ret)
 {
 	if (!facts->notified)
 		*ret = by_shim;
@@ -191,7 +192,7 @@ void aw_strength_of_allowed(const struct aw_strength_facts *facts,
 }
 
 void aw_strength_of(const struct aw_strength_facts *facts,
-	const struct aw_refused *refused, struct aw_held *ret)
+	const struct aw_refused *refused, struct aw_enforced *ret)
 {
 	if (facts->enforce && kernel_holds(facts, refused, ret))
 		return;

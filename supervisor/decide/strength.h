@@ -42,7 +42,7 @@ struct aw_strength_facts {
 	bool no_network; /* ... and nothing is allowed that the supervisor would make */
 };
 
-struct aw_held {
+struct aw_enforced {
 	enum aw_strength strength;
 	const char *by; /* a phrase: by what, or why not by more */
 };
@@ -58,18 +58,18 @@ struct aw_refused {
 };
 
 void aw_strength_of(const struct aw_strength_facts *facts,
-	const struct aw_refused *refused, struct aw_held *ret);
+	const struct aw_refused *refused, struct aw_enforced *ret);
 
 /* The same for what was allowed: by whom it was judged. */
 void aw_strength_of_allowed(const struct aw_strength_facts *facts,
-	enum aw_action action, const char *call, struct aw_held *ret);
+	enum aw_action action, const char *call, struct aw_enforced *ret);
 
 /*
  * How surely rule is held as a whole, over all that it refuses; false when there is no
  * such rule or it refuses nothing.
  */
 bool aw_strength_of_rule(
-	const struct aw_strength_facts *facts, uint32_t rule, struct aw_held *ret);
+	const struct aw_strength_facts *facts, uint32_t rule, struct aw_enforced *ret);
 
 /*
  * The same for a default that refuses: "filesystem", "exec", "connect" or "listen" by
@@ -77,7 +77,7 @@ bool aw_strength_of_rule(
  * nothing.
  */
 bool aw_strength_of_default(const struct aw_strength_facts *facts, unsigned index,
-	const char **ret_name, struct aw_held *ret);
+	const char **ret_name, struct aw_enforced *ret);
 
 /*
  * The same for a profile's defaults; the name of the profile comes back in
@@ -85,6 +85,6 @@ bool aw_strength_of_default(const struct aw_strength_facts *facts, unsigned inde
  */
 bool aw_strength_of_profile_default(const struct aw_strength_facts *facts,
 	unsigned profile, unsigned index, const char **ret_profile,
-	const char **ret_name, struct aw_held *ret);
+	const char **ret_name, struct aw_enforced *ret);
 
 #endif

@@ -9,7 +9,7 @@
 #include "supervisor/decide/strength.h"
 
 /* Keep the weaker of both. */
-static void weaken(struct aw_held *held, const struct aw_held *other)
+static void weaken(struct aw_enforced *held, const struct aw_enforced *other)
 {
 	if (!held->by || other->strength < held->strength)
 		*held = *other;
@@ -17,7 +17,7 @@ static void weaken(struct aw_held *held, const struct aw_held *other)
 
 /* All that a rule about files refuses, by way of one path it is about. */
 static void files_held(const struct aw_strength_facts *facts,
-	const struct aw_rule_about *about, uint32_t rule, struct aw_held *ret)
+	const struct aw_rule_about *about, uint32_t rule, struct aw_enforced *ret)
 {
 	static const struct {
 		enum aw_action action;
@@ -30,7 +30,7 @@ static void files_held(const struct aw_strength_facts *facts,
 		.path_len = about->literal ? about->path_len : 0,
 		.rule = rule,
 	};
-	struct aw_held one;
+	struct aw_enforced one;
 
 	ret->by = NULL;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
@@ -53,7 +53,7 @@ static void files_held(const struct aw_strength_facts *facts,
 }
 
 static void network_held(const struct aw_strength_facts *facts,
-	const struct aw_rule_about *about, uint32_t rule, struct aw_held *ret)
+	const struct aw_rule_about *about, uint32_t rule, struct aw_enforced *ret)
 {
 	struct aw_refused refused = {.action = AW_CONNECT,
 		.family = about->path_len ? AF_UNIX : AF_INET,
@@ -65,9 +65,9 @@ static void network_held(const struct aw_strength_facts *facts,
 }
 
 static void exec_held(const struct aw_strength_facts *facts,
-	const struct aw_rule_about *about, uint32_t rule, struct aw_held *ret)
+	const struct aw_rule_about *about, uint32_t rule, struct aw_enforced *ret)
 {
-	static const struct aw_held unread = {AW_BY_SUPERVISOR,
+	static const struct aw_enforced unread = {AW_BY_SUPERVISOR,
 		"the supervisor, which does not let the file be read either"};
 	struct aw_refused refused = {.action = AW_EXEC,
 		.path = about->literal ? about->path : NULL,
@@ -82,7 +82,7 @@ static void exec_held(const struct aw_strength_facts *facts,
 }
 
 bool aw_strength_of_rule(
-	const struct aw_strength_facts *facts, uint32_t rule, struct aw_held *ret)
+	const struct aw_strength_facts *facts, uint32_t rule, struct aw_enforced *ret)
 {
 	struct aw_rule_about about;
 
@@ -124,7 +124,7 @@ static bool mounts_hold_default(const struct aw_strength_facts *facts)
 /* What a default refuses, by nothing that a rule would say. */
 static bool default_held(const struct aw_strength_facts *facts,
 	const struct aw_rule_defaults *defaults, unsigned index, const char **ret_name,
-	struct aw_held *ret)
+	struct aw_enforced *ret)
 {
 	static const struct {
 		const char *name;
@@ -156,7 +156,7 @@ static bool default_held(const struct aw_strength_facts *facts,
 
 bool aw_strength_of_profile_default(const struct aw_strength_facts *facts,
 	unsigned profile, unsigned index, const char **ret_profile,
-	const char **ret_name, struct aw_held *ret)
+	const char **ret_name, struct aw_enforced *ret)
 {
 	struct aw_rule_defaults defaults;
 
@@ -166,9 +166,9 @@ bool aw_strength_of_profile_default(const struct aw_strength_facts *facts,
 }
 
 bool aw_strength_of_default(const struct aw_strength_facts *facts, unsigned index,
-	const char **ret_name, struct aw_held *ret)
+	const char **ret_name, struct aw_enforced *ret)
 {
-	static const struct aw_held by_mounts = {
+	static const struct aw_enforced by_mounts = {
 		AW_BY_KERNEL, "the mounts of the wall"};
 	struct aw_rule_defaults defaults;
 

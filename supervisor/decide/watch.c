@@ -74,7 +74,7 @@ static const char *strength_of(struct aw_watch *watch, const struct aw_event *ev
 		.path2_len = event->path2.len,
 		.family = event->family,
 		.rule = event->rule_index};
-	struct aw_held held;
+	struct aw_enforced held;
 
 	facts.image = atomic_load(&watch->image);
 	facts.profiles = event->profiles;
@@ -90,7 +90,7 @@ void aw_watch_log(struct aw_watch *watch, struct aw_event *event)
 {
 	if (!event->ts)
 		event->ts = aw_watch_now();
-	if (!watch->unnamed || !aw_late_hold(watch->unnamed, event))
+	if (!watch->unnamed || !aw_pending_events_hold(watch->unnamed, event))
 		aw_watch_log_now(watch, event);
 }
 
@@ -154,7 +154,7 @@ void aw_watch_flush(struct aw_watch *watch)
 	pthread_mutex_unlock(&watch->log_lock);
 }
 
-void aw_watch_settle(struct aw_watch *watch)
+void aw_watch_complete(struct aw_watch *watch)
 {
 	if (atomic_load(&watch->settle) > 0) {
 		atomic_fetch_sub(&watch->settle, 1);
@@ -166,7 +166,7 @@ void aw_watch_settle(struct aw_watch *watch)
 	}
 }
 
-void aw_watch_sign(struct aw_event *event, const struct aw_who *who)
+void aw_watch_sign(struct aw_event *event, const struct aw_process_info *who)
 {
 	event->pid = who->pid;
 	event->ppid = who->ppid;
@@ -176,8 +176,8 @@ void aw_watch_sign(struct aw_event *event, const struct aw_who *who)
 	event->profiles = who->role.profiles;
 }
 
-void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char *kind,
-	const char *fmt, ...)
+void aw_watch_warn(struct aw_watch *watch, const struct aw_process_info *who,
+	const char *kind, const char *fmt, ...)
 {
 	struct aw_event event = {.kind = AW_EV_WARNING, .warning_kind = kind};
 	char text[512];
@@ -194,9 +194,10 @@ void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char 
 	aw_watch_log(watch, &event);
 }
 
-bool aw_watch_is_beyond(struct aw_watch *watch, const struct aw_who *who, pid_t pid)
+bool aw_watch_is_beyond(
+	struct aw_watch *watch, const struct aw_process_info *who, pid_t pid)
 {
-	struct aw_who other;
+	struct aw_process_info other;
 	pid_t leader, parent;
 
 	if (!who->role.profiles || pid <= 0)
@@ -278,7 +279,7 @@ static void mind(struct aw_watch *watch)
 			"status");
 }
 
-void aw_watch_born(void *ctx, const struct aw_who *who, int pidfd)
+void aw_watch_born(void *ctx, const struct aw_process_info *who, int pidfd)
 {
 	struct aw_watch *watch = ctx;
 	struct epoll_event event = {.events = EPOLLIN};
@@ -343,12 +344,12 @@ static bool take_spare(struct aw_watch *watch, struct aw_ring **ret_ring, int *r
 
 	pthread_mutex_lock(&watch->spare_lock);
 	found = watch->spares > 0;
-	if (!found && watch->spares_wanted < AW_SPARE_MOST) {
+	if (!found && watch->spares_wanted < AW_RING_POOL_MAX) {
 		watch->spares_wanted *= 2;
 	} else if (found) {
 		watch->spares--;
-		*ret_ring = watch->spare[watch->spares].ring;
-		*ret_fd = watch->spare[watch->spares].fd;
+		*ret_ring = watch->pooled[watch->spares].ring;
+		*ret_fd = watch->pooled[watch->spares].fd;
 	}
 	pthread_mutex_unlock(&watch->spare_lock);
 	return found;
@@ -359,14 +360,14 @@ static bool wants_spare(struct aw_watch *watch)
 	bool wants;
 
 	pthread_mutex_lock(&watch->spare_lock);
-	wants = watch->spares < watch->spares_wanted; /* at most AW_SPARE_MOST */
+	wants = watch->spares < watch->spares_wanted; /* at most AW_RING_POOL_MAX */
 	pthread_mutex_unlock(&watch->spare_lock);
 	return wants;
 }
 
-bool aw_watch_stock(struct aw_watch *watch)
+bool aw_watch_fill_pool(struct aw_watch *watch)
 {
-	struct aw_spare fresh;
+	struct aw_ring_pool fresh;
 	bool made = false;
 
 	while (wants_spare(watch) &&
@@ -377,25 +378,25 @@ bool aw_watch_stock(struct aw_watch *watch)
 			break;
 		}
 		pthread_mutex_lock(&watch->spare_lock);
-		watch->spare[watch->spares++] = fresh; /* nobody else adds any */
+		watch->pooled[watch->spares++] = fresh; /* nobody else adds any */
 		pthread_mutex_unlock(&watch->spare_lock);
 		made = true;
 	}
 	return made;
 }
 
-void aw_watch_unstock(struct aw_watch *watch)
+void aw_watch_empty_pool(struct aw_watch *watch)
 {
 	while (watch->spares) {
-		struct aw_spare *spare = &watch->spare[--watch->spares];
+		struct aw_ring_pool *pooled = &watch->pooled[--watch->spares];
 
-		aw_ring_unmap(spare->ring, AW_RING_SMALL);
-		close(spare->fd);
+		aw_ring_unmap(pooled->ring, AW_RING_SMALL);
+		close(pooled->fd);
 	}
 }
 
-int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
-	int session_fd, int *ret_fd)
+int aw_watch_register(struct aw_watch *watch, const struct aw_process_info *who,
+	bool big, int session_fd, int *ret_fd)
 {
 	uint32_t size = big ? AW_RING_BIG : AW_RING_SMALL;
 	struct aw_ring *ring;
@@ -403,7 +404,7 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 
 	/* nobody needs so many, and each costs us memory until it ends */
 	if (watch->engine != AW_PRELOAD &&
-		aw_processes_rings(watch->tree, who->pid) >= AW_RINGS_MOST) {
+		aw_processes_rings(watch->tree, who->pid) >= AW_RINGS_MAX) {
 		aw_processes_set_shim(watch->tree, who->pid, AW_SHIM_READY);
 		return -1;
 	}
@@ -419,7 +420,7 @@ int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
 	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
 					atomic_load(&watch->shared)->page->image_size);
 	if (watch->own_pids)
-		aw_processes_set_inner(
+		aw_processes_set_netns(
 			watch->tree, who->pid, aw_proc_inner_pid(who->pid));
 	/* the last look at it: who is killed now has its rings taken away */
 	if (aw_processes_add_ring(watch->tree, who, ring, size) < 0) {

@@ -30,7 +30,7 @@ enum { AW_FILES_SPARED = 32 };
 enum aw_engine { AW_HYBRID, AW_KERNEL, AW_PRELOAD };
 
 /* Rings made ahead; rings of one process, whose calls are all notified beyond that. */
-enum { AW_SPARE_LEAST = 4, AW_SPARE_MOST = 32, AW_RINGS_MOST = 64 };
+enum { AW_RING_POOL_MIN = 4, AW_RING_POOL_MAX = 32, AW_RINGS_MAX = 64 };
 
 struct aw_watch {
 	enum aw_engine engine;
@@ -42,7 +42,7 @@ struct aw_watch {
 	_Atomic dev_t proc;    /* of the /proc that the session has, once it is known */
 	_Atomic dev_t pts;     /* the same of its /dev/pts; 0: it has none */
 	bool holds;	       /* allowed calls are done on behalf */
-	pid_t self, front;     /* ours, which nobody may touch */
+	pid_t self, launcher;  /* ours, which nobody may touch */
 	_Atomic pid_t
 		late; /* behind a wall: its end is told by the wall's program; or 0 */
 	const struct aw_strength_facts *facts; /* of the session's start */
@@ -50,18 +50,18 @@ struct aw_watch {
 	const struct aw_image *_Atomic image;
 	const struct aw_origin *_Atomic origins; /* where its defaults come from */
 	struct aw_shared *_Atomic shared;
-	struct aw_readers readers; /* of these: epoch.h; not the service loop */
-	char shim[1024];	   /* the library's path, "" without one */
+	struct aw_epoch readers; /* of these: epoch.h; not the service loop */
+	char shim[1024];	 /* the library's path, "" without one */
 	struct aw_processes *tree;
-	struct aw_questions *questions; /* enforce; else NULL: nobody is asked */
-	struct aw_asker *asker;		/* the same */
-	struct aw_names *names;		/* of the allow rules; NULL without a policy */
+	struct aw_questions *questions;	 /* enforce; else NULL: nobody is asked */
+	struct aw_approval_queue *queue; /* the same */
+	struct aw_names *names;		 /* of the allow rules; NULL without a policy */
 	struct aw_name_service *_Atomic dns; /* answers for names; NULL: nobody does */
-	struct aw_late *unnamed;	     /* audit with the shim; else NULL */
-	struct aw_mcp *mcp;	    /* which programs are MCP servers; or NULL */
-	struct aw_traffic *traffic; /* to outside; enforce with hands, or NULL */
-	struct aw_inner *inner;	    /* sockets of the wall's network; NULL: none */
-	int listener;		    /* seccomp, -1 without */
+	struct aw_pending_events *unnamed;   /* audit with the shim; else NULL */
+	struct aw_mcp *mcp;	   /* which programs are MCP servers; or NULL */
+	struct aw_egress *traffic; /* to outside; enforce with hands, or NULL */
+	struct aw_netns *netns;	   /* sockets of the wall's network; NULL: none */
+	int listener;		   /* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
 	_Atomic bool minds;	     /* some process has none: its end is looked for */
 	time_t minded;		     /* when that was done last */
@@ -76,10 +76,11 @@ struct aw_watch {
 	_Atomic bool stop_agent;   /* enforce: the log cannot be written */
 	_Atomic bool ending;
 	pthread_mutex_t spare_lock;
-	struct aw_spare { /* small rings made ahead, so that a hello need not wait */
+	struct aw_ring_pool { /* small rings made ahead, so that a hello need not wait
+			       */
 		struct aw_ring *ring;
 		int fd;
-	} spare[AW_SPARE_MOST];
+	} pooled[AW_RING_POOL_MAX];
 	unsigned spares, spares_wanted; /* more are wanted once there was none */
 	_Atomic int settle;		/* generation bumps still to come */
 	_Atomic int settle_links;	/* the same for aw_page.links */
@@ -96,24 +97,25 @@ void aw_watch_log_now(struct aw_watch *watch, struct aw_event *event);
 void aw_watch_flush(struct aw_watch *watch);
 
 /* Log a warning about a process (who may be NULL). */
-void aw_watch_warn(struct aw_watch *watch, const struct aw_who *who, const char *kind,
-	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void aw_watch_warn(struct aw_watch *watch, const struct aw_process_info *who,
+	const char *kind, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Bump the generation again for calls that were let go just now. */
-void aw_watch_settle(struct aw_watch *watch);
+void aw_watch_complete(struct aw_watch *watch);
 
 /* Make rings ahead until there are enough; returns whether some had to be made. */
-bool aw_watch_stock(struct aw_watch *watch);
-void aw_watch_unstock(struct aw_watch *watch);
+bool aw_watch_fill_pool(struct aw_watch *watch);
+void aw_watch_empty_pool(struct aw_watch *watch);
 
 /* Who did it. */
-void aw_watch_sign(struct aw_event *event, const struct aw_who *who);
+void aw_watch_sign(struct aw_event *event, const struct aw_process_info *who);
 
 /*
  * May a process in profiles not get at this one, which is not in all of them?  pid is
  * a number of the pid namespace that the process is in, and may be a thread's.
  */
-bool aw_watch_is_beyond(struct aw_watch *watch, const struct aw_who *who, pid_t pid);
+bool aw_watch_is_beyond(
+	struct aw_watch *watch, const struct aw_process_info *who, pid_t pid);
 
 /* Verdict, rule and strength into event; rule must live until it is logged. */
 void aw_watch_judge(struct aw_watch *watch, struct aw_event *event,
@@ -124,7 +126,7 @@ int aw_watch_refusal(const struct aw_watch *watch, const struct aw_event *event,
 	enum aw_verdict verdict);
 
 /* A process was seen for the first time: watch for its end. */
-void aw_watch_born(void *watch, const struct aw_who *who, int pidfd);
+void aw_watch_born(void *watch, const struct aw_process_info *who, int pidfd);
 
 /* Mark the processes that have ended since the last look. */
 void aw_watch_ends(struct aw_watch *watch);
@@ -134,7 +136,7 @@ void aw_watch_ends(struct aw_watch *watch);
  * the process (-1: told in another way).  *ret_fd is owned by the caller, the ring by
  * the tree, which may have released it by now.
  */
-int aw_watch_hello(struct aw_watch *watch, const struct aw_who *who, bool big,
-	int session_fd, int *ret_fd);
+int aw_watch_register(struct aw_watch *watch, const struct aw_process_info *who,
+	bool big, int session_fd, int *ret_fd);
 
 #endif

@@ -71,7 +71,7 @@ static bool refuse_for(struct aw_notified *call, const char *file, const char *w
 /* The name of what lies in a folder of ours. */
 static void name_in(int folder, const char *name, char *to, size_t size)
 {
-	size_t n = aw_place_own_name(folder, to, size);
+	size_t n = aw_own_descriptor_name(folder, to, size);
 
 	snprintf(to + n, size - n, "/%s", name);
 }
@@ -81,13 +81,13 @@ static int make_afresh(
 	struct aw_notified *call, int folder, const struct aw_git_text *text)
 {
 	struct aw_git_fresh fresh;
-	int err = aw_persona_take(call->watch, &call->target);
+	int err = aw_creds_assume(call->watch, &call->target);
 
 	if (!err)
 		err = aw_git_make_fresh(folder, text, &fresh);
 	if (err)
 		return err;
-	err = aw_persona_take(call->watch, &call->target);
+	err = aw_creds_assume(call->watch, &call->target);
 	if (!err && renameat(folder, fresh.name, folder, AW_GIT_CONFIG) < 0)
 		err = errno;
 	if (err)
@@ -108,7 +108,7 @@ static bool config_may_stay(struct aw_notified *call, int folder)
 		!aw_git_holds_file(folder, AW_GIT_CONFIG))
 		return true;
 	name_in(folder, AW_GIT_CONFIG, name, sizeof(name));
-	err = aw_persona_take(call->watch, &call->target);
+	err = aw_creds_assume(call->watch, &call->target);
 	if (!err)
 		err = aw_git_read(folder, AW_GIT_CONFIG, false, &text);
 	if (err)
@@ -122,7 +122,7 @@ static bool config_may_stay(struct aw_notified *call, int folder)
 	if (!err)
 		return true;
 	aw_git_leave(call);
-	aw_hand_answer(call, -err);
+	aw_emulate_answer(call, -err);
 	return false;
 }
 
@@ -145,7 +145,8 @@ static bool make_repository(struct aw_notified *call, int folder)
 	       (hooks_may_stay(call, folder) && config_may_stay(call, folder));
 }
 
-bool aw_git_enter(struct aw_notified *call, const struct aw_place *place, bool folder)
+bool aw_git_enter(
+	struct aw_notified *call, const struct aw_location *place, bool folder)
 {
 	uint32_t *rule = &call->why.rule;
 
@@ -161,11 +162,11 @@ bool aw_git_enter(struct aw_notified *call, const struct aw_place *place, bool f
 
 /* What comes has been read and judged: a copy takes the place, the original goes. */
 static int put_in_place(struct aw_notified *call, const struct aw_git_text *text,
-	const struct aw_place *from, const struct aw_place *to, unsigned flags)
+	const struct aw_location *from, const struct aw_location *to, unsigned flags)
 {
 	struct aw_git_fresh fresh;
 	struct stat st;
-	int err = aw_persona_take(call->watch, &call->target);
+	int err = aw_creds_assume(call->watch, &call->target);
 
 	if (!err && fstat(to->parent, &st) < 0)
 		err = errno;
@@ -178,7 +179,7 @@ static int put_in_place(struct aw_notified *call, const struct aw_git_text *text
 		err = aw_git_make_fresh(to->parent, text, &fresh);
 	if (err)
 		return -err;
-	err = aw_persona_take(call->watch, &call->target);
+	err = aw_creds_assume(call->watch, &call->target);
 	if (!err && renameat2(to->parent, fresh.name, to->parent, to->last, flags) < 0)
 		err = errno;
 	if (err) {
@@ -194,21 +195,21 @@ static int put_in_place(struct aw_notified *call, const struct aw_git_text *text
 }
 
 /* By descriptor: what was found when the call was looked at. */
-static int read_place(const struct aw_place *place, struct aw_git_text *ret)
+static int read_place(const struct aw_location *place, struct aw_git_text *ret)
 {
-	return aw_git_read(
-		aw_place_own_folder(), aw_place_link(place->object).text, true, ret);
+	return aw_git_read(aw_own_descriptors(), aw_descriptor_path(place->object).text,
+		true, ret);
 }
 
 /* rename(2): two names of one file stay as they are, and that is a success. */
-static bool is_same(const struct aw_place *from, const struct aw_place *to)
+static bool is_same(const struct aw_location *from, const struct aw_location *to)
 {
 	return from->object >= 0 && to->object >= 0 &&
 	       from->st.st_ino == to->st.st_ino && from->st.st_dev == to->st.st_dev;
 }
 
-static bool rename_onto(struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to, unsigned flags)
+static bool rename_onto(struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to, unsigned flags)
 {
 	struct aw_git_text now, before = {.fd = -1};
 	bool had = to->object >= 0 && S_ISREG(to->st.st_mode);
@@ -216,10 +217,10 @@ static bool rename_onto(struct aw_notified *call, const struct aw_place *from,
 
 	hold(call);
 	if (from->object < 0 || strchr(from->last, '/') || is_same(from, to)) {
-		aw_hand_answer(call, from->object < 0		? -ENOENT
-				     : strchr(from->last, '/')	? -ENOTDIR
-				     : flags & RENAME_NOREPLACE ? -EEXIST
-								: 0);
+		aw_emulate_answer(call, from->object < 0	   ? -ENOENT
+					: strchr(from->last, '/')  ? -ENOTDIR
+					: flags & RENAME_NOREPLACE ? -EEXIST
+								   : 0);
 		aw_git_leave(call);
 		return false;
 	}
@@ -235,7 +236,7 @@ static bool rename_onto(struct aw_notified *call, const struct aw_place *from,
 		    image_of(call), &now, had ? &before : NULL, to->name, &call->why)) {
 		refuse(call);
 	} else {
-		aw_hand_answer(call, put_in_place(call, &now, from, to, flags));
+		aw_emulate_answer(call, put_in_place(call, &now, from, to, flags));
 		aw_git_leave(call);
 	}
 	aw_git_text_free(&now);
@@ -243,8 +244,8 @@ static bool rename_onto(struct aw_notified *call, const struct aw_place *from,
 	return false;
 }
 
-bool aw_git_enter_rename(struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to, unsigned flags)
+bool aw_git_enter_rename(struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to, unsigned flags)
 {
 	bool swaps = flags & (RENAME_EXCHANGE | RENAME_WHITEOUT);
 	uint32_t *rule = &call->why.rule;

@@ -29,14 +29,15 @@
  * after it.  False: refused, event and reply are filled in; nothing is to be left.  May
  * be said for several places of one call.
  */
-bool aw_git_enter(struct aw_notified *call, const struct aw_place *place, bool folder);
+bool aw_git_enter(
+	struct aw_notified *call, const struct aw_location *place, bool folder);
 
 /*
  * The same before a rename with these flags.  False: refused, or done here and
  * answered.
  */
-bool aw_git_enter_rename(struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to, unsigned flags);
+bool aw_git_enter_rename(struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to, unsigned flags);
 
 void aw_git_leave(struct aw_notified *call);
 
@@ -44,8 +45,9 @@ void aw_git_leave(struct aw_notified *call);
  * git_look.c: where the call is not made by us: would this rename, between resolved
  * paths of a process, be refused?  True with the reason in *ret.
  */
-bool aw_git_would_refuse(const struct aw_image *image, const struct aw_who *who,
-	const struct aw_text *from, const struct aw_text *to, struct aw_git_why *ret);
+bool aw_git_would_refuse(const struct aw_image *image,
+	const struct aw_process_info *who, const struct aw_text *from,
+	const struct aw_text *to, struct aw_git_why *ret);
 
 /* The reason into an event that was judged; both must live as long as the event. */
 void aw_git_tell(
@@ -64,16 +66,16 @@ void aw_git_tell(
 bool aw_git_rule(const struct aw_image *image, uint32_t *ret_rule);
 bool aw_git_hooks_rule(const struct aw_image *image, uint32_t *ret_rule);
 
-bool aw_git_is_config(const struct aw_notified *call, const struct aw_place *place,
+bool aw_git_is_config(const struct aw_notified *call, const struct aw_location *place,
 	uint32_t *ret_rule);
 
 /* A hook of a repository that only the file system can tell for one, or all of them. */
-bool aw_git_is_hook(const struct aw_notified *call, const struct aw_place *place,
+bool aw_git_is_hook(const struct aw_notified *call, const struct aw_location *place,
 	uint32_t *ret_rule);
 
 /* One of the two names that make a repository; one that the lock is for. */
-bool aw_git_makes(const struct aw_place *place);
-bool aw_git_minds(const struct aw_place *place);
+bool aw_git_makes(const struct aw_location *place);
+bool aw_git_minds(const struct aw_location *place);
 
 /* Is there such an entry in the folder?  When in doubt, yes. */
 bool aw_git_holds(int folder, const char *name);
@@ -81,8 +83,8 @@ bool aw_git_holds_file(int folder, const char *name);
 bool aw_git_has_hooks(int folder);
 
 /* A path of the process as one of ours. */
-void aw_git_path(
-	const struct aw_who *who, const char *path, size_t len, char *to, size_t size);
+void aw_git_path(const struct aw_process_info *who, const char *path, size_t len,
+	char *to, size_t size);
 
 /* git_fresh.c: texts that are judged, and files that nobody holds open. */
 struct aw_git_text {

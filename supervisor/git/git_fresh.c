@@ -46,7 +46,7 @@ int aw_git_read(int dir, const char *name, bool follow, struct aw_git_text *ret)
 	*ret = (struct aw_git_text){.fd = -1};
 	do
 		ret->fd = openat(dir, name, flags | (follow ? 0 : O_NOFOLLOW));
-	while (ret->fd < 0 && aw_persona_in_the_way());
+	while (ret->fd < 0 && aw_creds_hinder());
 	err = ret->fd < 0 ? errno : read_text(ret);
 	if (err)
 		aw_git_text_free(ret);
@@ -162,7 +162,7 @@ static bool give_to(int fd, const struct stat *st)
 		return true;
 	do
 		failed = fchown(fd, st->st_uid, st->st_gid);
-	while (failed && aw_persona_in_the_way());
+	while (failed && aw_creds_hinder());
 	return !failed;
 }
 

@@ -9,8 +9,8 @@
 #include "supervisor/git/git.h"
 #include "supervisor/util/cleanup.h"
 
-void aw_git_path(
-	const struct aw_who *who, const char *path, size_t len, char *to, size_t size)
+void aw_git_path(const struct aw_process_info *who, const char *path, size_t len,
+	char *to, size_t size)
 {
 	int n = 0;
 
@@ -39,8 +39,9 @@ static bool is_repositorys(const char *path)
 	return is_there(folder, "objects") && is_there(folder, "refs");
 }
 
-bool aw_git_would_refuse(const struct aw_image *image, const struct aw_who *who,
-	const struct aw_text *from, const struct aw_text *to, struct aw_git_why *ret)
+bool aw_git_would_refuse(const struct aw_image *image,
+	const struct aw_process_info *who, const struct aw_text *from,
+	const struct aw_text *to, struct aw_git_why *ret)
 {
 	char ours[AW_CALL_PATH + 32], name[AW_CALL_PATH];
 	struct aw_git_text now, before;

@@ -61,10 +61,11 @@ static bool is_repository(int folder)
  * What a descriptor's link leads to has no folder of its own yet: found by the kernel's
  * name for it, and only when it still holds that very file.
  */
-static int folder_by_name(const struct aw_notified *call, const struct aw_place *place)
+static int folder_by_name(
+	const struct aw_notified *call, const struct aw_location *place)
 {
 	const char *last = last_of(place->name);
-	char path[AW_PLACE_PATH + 32];
+	char path[AW_LOCATION_PATH + 32];
 	AW_CLOSE int fd = -1;
 	struct stat st;
 
@@ -72,7 +73,7 @@ static int folder_by_name(const struct aw_notified *call, const struct aw_place 
 		sizeof(path));
 	do
 		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	while (fd < 0 && aw_persona_in_the_way());
+	while (fd < 0 && aw_creds_hinder());
 	if (fd < 0 || fstatat(fd, last, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		st.st_dev != place->st.st_dev || st.st_ino != place->st.st_ino)
 		return -1;
@@ -123,7 +124,8 @@ static bool is_also(const struct aw_image *image, const struct stat *st, uint32_
 }
 
 /* "config" of a repository, whatever that is called. */
-static bool is_repositorys(const struct aw_notified *call, const struct aw_place *place)
+static bool is_repositorys(
+	const struct aw_notified *call, const struct aw_location *place)
 {
 	AW_CLOSE int found = -1;
 
@@ -136,7 +138,7 @@ static bool is_repositorys(const struct aw_notified *call, const struct aw_place
 	return found < 0 || is_repository(found);
 }
 
-bool aw_git_is_config(const struct aw_notified *call, const struct aw_place *place,
+bool aw_git_is_config(const struct aw_notified *call, const struct aw_location *place,
 	uint32_t *ret_rule)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
@@ -169,7 +171,7 @@ static bool is_hook_name(const char *name)
 }
 
 /* Is the folder around the last component called that? */
-static bool lies_in(const struct aw_place *place, const char *name)
+static bool lies_in(const struct aw_location *place, const char *name)
 {
 	const char *last = last_of(place->name);
 	size_t len = strlen(name);
@@ -180,7 +182,8 @@ static bool lies_in(const struct aw_place *place, const char *name)
 }
 
 /* Right in the "hooks" of a repository. */
-static bool lies_in_hooks(const struct aw_notified *call, const struct aw_place *place)
+static bool lies_in_hooks(
+	const struct aw_notified *call, const struct aw_location *place)
 {
 	AW_CLOSE int found = place->parent < 0 ? folder_by_name(call, place) : -1;
 	int folder = place->parent < 0 ? found : place->parent;
@@ -191,7 +194,7 @@ static bool lies_in_hooks(const struct aw_notified *call, const struct aw_place 
 	return above < 0 || is_repository(above);
 }
 
-bool aw_git_is_hook(const struct aw_notified *call, const struct aw_place *place,
+bool aw_git_is_hook(const struct aw_notified *call, const struct aw_location *place,
 	uint32_t *ret_rule)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
@@ -227,13 +230,13 @@ bool aw_git_has_hooks(int folder)
 	return found;
 }
 
-bool aw_git_makes(const struct aw_place *place)
+bool aw_git_makes(const struct aw_location *place)
 {
 	return is_called(place->last, AW_GIT_OBJECTS) ||
 	       is_called(place->last, AW_GIT_REFS);
 }
 
-bool aw_git_minds(const struct aw_place *place)
+bool aw_git_minds(const struct aw_location *place)
 {
 	static const char *const names[] = {
 		AW_GIT_CONFIG, AW_GIT_OBJECTS, AW_GIT_REFS, AW_GIT_HOOKS};

@@ -260,7 +260,7 @@ static bool says(
 	return find(import, key, word) != NULL;
 }
 
-void aw_import_settle(struct aw_import *import)
+void aw_import_complete(struct aw_import *import)
 {
 	import->file = NULL;
 	/* a tool that admits what it does not mention */

@@ -85,7 +85,7 @@ void aw_import_putf(struct aw_import *import, enum aw_import_key key,
 bool aw_import_has(const struct aw_import *import, enum aw_import_key key);
 
 /* All has been read: what these settings mean where they say nothing. */
-void aw_import_settle(struct aw_import *import);
+void aw_import_complete(struct aw_import *import);
 
 /* A sentence about what has no equivalent here. */
 void aw_import_note(struct aw_import *import, const struct aw_node *at, const char *fmt,

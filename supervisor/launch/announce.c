@@ -24,7 +24,7 @@ static uint64_t now_ms(void)
 /* The oldest of the new ones. */
 static bool send_one(void *ctx, const struct aw_question *question)
 {
-	struct aw_news news = {AW_NEWS_ASKED, (int)question->id, 0};
+	struct aw_launch_message news = {AW_LAUNCH_ASKED, (int)question->id, 0};
 	char text[AW_NOTICE_TEXT - 1];
 	struct iovec iov[2] = {{&news, sizeof(news)}, {text, 0}};
 	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};

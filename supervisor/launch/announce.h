@@ -18,7 +18,7 @@ struct aw_announcer {
 };
 
 /*
- * Send AW_NEWS_ASKED for what is new, one message for all that came at once, so that
+ * Send AW_LAUNCH_ASKED for what is new, one message for all that came at once, so that
  * many questions are not many windows.  To be called again while it is pending.
  */
 void aw_announce(

@@ -80,7 +80,7 @@ static bool name_proxy(const struct aw_run *run, struct vector *v)
 
 	for (size_t i = 0; ok; i++) {
 		AW_FREE char *value = NULL;
-		const char *name = aw_offers_variable(&run->offers, i, &value);
+		const char *name = aw_listeners_variable(&run->listeners, i, &value);
 
 		if (!name)
 			break;

@@ -30,14 +30,14 @@ static size_t length_of(char *const *vector)
  * The wall's program gets nothing of the command's: no shim, no secrets, and no signal
  * stops or ends it before the command has had it.
  */
-static void become_wall(const struct aw_wall *wall, char **argv)
+static void become_wall(const struct aw_sandbox *sandbox, char **argv)
 {
 	char *env[] = {(char *)"PATH=/usr/bin:/bin:/usr/sbin:/sbin", NULL};
 	struct sigaction usual = {.sa_handler = SIG_DFL};
 	sigset_t all;
 
-	for (size_t i = 0; i < wall->fd_count; i++)
-		fcntl(wall->fds[i], F_SETFD, 0);
+	for (size_t i = 0; i < sandbox->fd_count; i++)
+		fcntl(sandbox->fds[i], F_SETFD, 0);
 	for (int n = 1; n < NSIG; n++)
 		sigaction(n, &usual, NULL);
 	sigfillset(&all);
@@ -49,7 +49,7 @@ static void become_wall(const struct aw_wall *wall, char **argv)
 /* In the child: as if the caller had started it, but for the environment. */
 static void become_enter(const struct aw_run *run, int fd, char **env)
 {
-	size_t walls = length_of(run->wall.prefix), count = length_of(run->command);
+	size_t walls = length_of(run->sandbox.prefix), count = length_of(run->command);
 	char number[16];
 	char **argv = calloc(walls + count + 4, sizeof(*argv)), **at = argv;
 
@@ -57,7 +57,7 @@ static void become_enter(const struct aw_run *run, int fd, char **env)
 		_exit(AW_RUN_FAILED);
 	snprintf(number, sizeof(number), "%d", fd);
 	for (size_t i = 0; i < walls; i++)
-		*at++ = run->wall.prefix[i];
+		*at++ = run->sandbox.prefix[i];
 	*at++ = walls ? run->enter : (char *)"agentwatch-enter";
 	*at++ = number;
 	if (!walls) { /* else it comes with the order: firejail takes 128 arguments */
@@ -70,7 +70,7 @@ static void become_enter(const struct aw_run *run, int fd, char **env)
 	fcntl(fd, F_SETFD, 0);
 	prctl(PR_SET_PDEATHSIG, 0);
 	if (walls)
-		become_wall(&run->wall, argv);
+		become_wall(&run->sandbox, argv);
 	if (run->ignores_ends)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &run->mask, NULL);
@@ -81,16 +81,16 @@ static void become_enter(const struct aw_run *run, int fd, char **env)
 /* What happened to the program that was started; it has said why on stderr itself. */
 static int wall_failed(const struct aw_run *run, struct aw_error *err)
 {
-	if (!run->wall.prefix)
+	if (!run->sandbox.prefix)
 		return aw_fail(err, EPIPE,
 			"%s ended before it had done anything; nothing was started, so "
 			"install agentwatch again",
 			run->enter);
-	aw_runner_forget(run->wall.runner->name); /* the next start finds out why */
+	aw_runner_forget(run->sandbox.runner->name); /* the next start finds out why */
 	return aw_fail(err, EPIPE,
 		"%s could not build the wall (its own message stands above; the "
 		"session's plan.txt has its command line); nothing was started",
-		run->wall.runner->name);
+		run->sandbox.runner->name);
 }
 
 /*

@@ -127,7 +127,7 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_byte
 		.paths = (uint32_t)landlock->count,
 		.ports = (uint32_t)landlock->port_count,
 		.what = (run->holding.drop_capabilities ? AW_ENTER_DROP : 0) |
-			(run->wall.prefix ? AW_ENTER_BEHIND : 0),
+			(run->sandbox.prefix ? AW_ENTER_BEHIND : 0),
 		.keep = kept_capabilities,
 		.limits =
 			(uint32_t)run->limiter.limit_count + put_core_limit(run, NULL),
@@ -137,7 +137,7 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_byte
 	if (run->engine != AW_PRELOAD) {
 		const struct aw_page *page = run->shared.page;
 
-		const struct aw_filter_wish wish = {
+		const struct aw_filter_params params = {
 			.gate = atomic_load(&page->work) == AW_WORK_FAST,
 			.gate_reads = atomic_load(&page->work) == AW_WORK_READS,
 			.metadata = page->hides,
@@ -145,7 +145,7 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_byte
 			.kin = page->enforce,
 		};
 
-		aw_filter_build(&wish, &filter);
+		aw_filter_build(&params, &filter);
 		order.count = filter.count;
 		order.flags =
 			run->hybrid_flags ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
@@ -154,7 +154,7 @@ static void put_order(const struct aw_run *run, char *const *env, struct aw_byte
 	put_limits(&run->limiter, out);
 	put_core_limit(run, out);
 	put_landlock(landlock, out);
-	if (run->wall.prefix)
+	if (run->sandbox.prefix)
 		put_state(run, env, out);
 	aw_bytes_add(out, filter.code, sizeof(filter.code[0]) * filter.count);
 }

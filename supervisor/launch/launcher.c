@@ -33,7 +33,7 @@
 /* Calls that the service may have had in hand when it was killed, by their numbers. */
 enum { IN_HAND = 1 << 20, UNSEEN = 16 };
 
-struct front {
+struct launcher {
 	struct aw_run *run;
 	int news, signals;
 	pid_t service, command, waited;
@@ -42,30 +42,30 @@ struct front {
 	int status; /* for run; -1: not known yet */
 };
 
-static void send_news(const struct front *front, int kind, int value)
+static void send_news(const struct launcher *launcher, int kind, int value)
 {
-	struct aw_news news = {kind, value, 0};
+	struct aw_launch_message news = {kind, value, 0};
 
-	send(front->news, &news, sizeof(news), MSG_NOSIGNAL);
+	send(launcher->news, &news, sizeof(news), MSG_NOSIGNAL);
 }
 
-static void tell_human(const struct front *front, int question, const char *text)
+static void tell_human(const struct launcher *launcher, int question, const char *text)
 {
 	char name[128];
 
-	snprintf(name, sizeof(name), "%.100s/%d", front->run->session->id, question);
-	aw_notice(name, text, front->run->options.quiet);
+	snprintf(name, sizeof(name), "%.100s/%d", launcher->run->session->id, question);
+	aw_notice(name, text, launcher->run->options.quiet);
 }
 
 /* One message of the service's; false: there is none any more. */
-static bool read_news(struct front *front)
+static bool read_news(struct launcher *launcher)
 {
 	struct {
-		struct aw_news head;
+		struct aw_launch_message head;
 		char text[AW_NOTICE_TEXT];
 	} news;
-	int fds[AW_PASS_MOST];
-	ssize_t n = aw_pass_take(front->news, &news, sizeof(news) - 1, fds);
+	int fds[AW_PASS_MAX];
+	ssize_t n = aw_pass_take(launcher->news, &news, sizeof(news) - 1, fds);
 
 	if (n < 0 && errno == EAGAIN)
 		return true;
@@ -73,45 +73,46 @@ static bool read_news(struct front *front)
 		return false;
 	news.text[(size_t)n - sizeof(news.head)] = '\0';
 	if (fds[0] >= 0)
-		front->listener = fds[0];
-	if (news.head.kind == AW_NEWS_STARTED) {
-		front->command = news.head.value;
-		front->waited = news.head.waited;
-	} else if (news.head.kind == AW_NEWS_ENDED)
-		front->status = news.head.value;
-	else if (news.head.kind == AW_NEWS_ASKED)
-		tell_human(front, news.head.value, news.text);
-	else if (news.head.kind == AW_NEWS_STOPPED && aw_proc_stopped(front->command))
+		launcher->listener = fds[0];
+	if (news.head.kind == AW_LAUNCH_STARTED) {
+		launcher->command = news.head.value;
+		launcher->waited = news.head.waited;
+	} else if (news.head.kind == AW_LAUNCH_ENDED)
+		launcher->status = news.head.value;
+	else if (news.head.kind == AW_LAUNCH_ASKED)
+		tell_human(launcher, news.head.value, news.text);
+	else if (news.head.kind == AW_LAUNCH_STOPPED &&
+		 aw_proc_stopped(launcher->command))
 		raise(SIGSTOP); /* so that the caller's shell sees a stopped job */
 	return true;
 }
 
 /* To the command: by the service, or without it when it is gone. */
-static void signal_command(const struct front *front, int signal)
+static void signal_command(const struct launcher *launcher, int signal)
 {
-	if (front->keeping)
-		kill(front->command, signal);
+	if (launcher->keeping)
+		kill(launcher->command, signal);
 	else
-		send_news(front, AW_NEWS_SIGNAL, signal);
+		send_news(launcher, AW_LAUNCH_SIGNAL, signal);
 }
 
 /* A signal for us: what came from the terminal has reached the command already. */
-static void pass_on(struct front *front)
+static void pass_on(struct launcher *launcher)
 {
 	struct signalfd_siginfo info;
 
-	if (read(front->signals, &info, sizeof(info)) != sizeof(info))
+	if (read(launcher->signals, &info, sizeof(info)) != sizeof(info))
 		return;
 	if ((int)info.ssi_code == SI_KERNEL && info.ssi_signo != SIGCONT) {
 		/* a terminal that goes away tells only the leader of its session */
 		if (info.ssi_signo == SIGHUP && getsid(0) == getpid())
-			signal_command(front, SIGHUP);
+			signal_command(launcher, SIGHUP);
 		return;
 	}
 	if (info.ssi_signo == SIGHUP)
-		send_news(front, AW_NEWS_RELOAD, 0);
+		send_news(launcher, AW_LAUNCH_RELOAD, 0);
 	else if (info.ssi_signo != SIGCHLD)
-		signal_command(front, (int)info.ssi_signo);
+		signal_command(launcher, (int)info.ssi_signo);
 }
 
 /* Answer one waiting call with "go on". */
@@ -133,15 +134,15 @@ static void let_go_on(int listener)
  * would wait for good.  The kernel counts calls up by one, so all that can be meant are
  * answered; for the others that is an error without consequence.
  */
-static void release_received(const struct front *front)
+static void release_received(const struct launcher *launcher)
 {
-	uint64_t last = atomic_load(&front->run->kept->last_call);
+	uint64_t last = atomic_load(&launcher->run->fallback->last_call);
 
 	for (uint64_t id = last + UNSEEN; id != last - IN_HAND; id--) {
 		struct seccomp_notif_resp response = {
 			.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
 
-		ioctl(front->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+		ioctl(launcher->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 	}
 }
 
@@ -166,24 +167,25 @@ static int give_up(void)
 }
 
 /* Audit: the command's status, when it has come to its end without the service. */
-static int go_on(struct front *front)
+static int go_on(struct launcher *launcher)
 {
-	struct pollfd fds[2] = {{.fd = front->listener, .events = POLLIN},
-		{.fd = front->signals, .events = POLLIN}}; /* one below 0 is left out */
+	struct pollfd fds[2] = {{.fd = launcher->listener, .events = POLLIN},
+		{.fd = launcher->signals,
+			.events = POLLIN}}; /* one below 0 is left out */
 	int status, ret = -1;
 	pid_t pid;
 
-	front->keeping = true;
+	launcher->keeping = true;
 	aw_say("the supervisor was killed; the command goes on without being watched");
-	if (front->listener >= 0)
-		release_received(front);
+	if (launcher->listener >= 0)
+		release_received(launcher);
 	while (ret < 0) {
 		if (poll(fds, 2, 20) > 0 && fds[0].revents & POLLIN)
-			let_go_on(front->listener);
+			let_go_on(launcher->listener);
 		if (fds[1].revents & POLLIN)
-			pass_on(front);
+			pass_on(launcher);
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-			if (pid == front->waited)
+			if (pid == launcher->waited)
 				ret = status_of(status);
 		if (pid < 0 && errno == ECHILD && ret < 0)
 			ret = AW_RUN_FAILED;
@@ -192,12 +194,12 @@ static int go_on(struct front *front)
 }
 
 /* The service is gone: its children are ours now, being the next subreaper. */
-static int keep(struct front *front)
+static int keep(struct launcher *launcher)
 {
-	int ret = atomic_load(&front->run->kept->status);
+	int ret = atomic_load(&launcher->run->fallback->status);
 
-	atomic_store(&front->run->shared.page->work, AW_WORK_NONE);
-	if (front->run->policy.mode == AW_ENFORCE) {
+	atomic_store(&launcher->run->shared.page->work, AW_WORK_NONE);
+	if (launcher->run->policy.mode == AW_ENFORCE) {
 		aw_say("the supervisor was killed; the command is killed too, since "
 		       "enforce "
 		       "cannot go on without it");
@@ -207,40 +209,41 @@ static int keep(struct front *front)
 	if (ret >= 0)
 		aw_say("the supervisor was killed when the command had ended; the log "
 		       "may lack its last events");
-	else if (front->listener >= 0 && !atomic_load(&front->run->kept->last_call))
+	else if (launcher->listener >= 0 &&
+		 !atomic_load(&launcher->run->fallback->last_call))
 		return give_up();
 	else
-		ret = go_on(front);
-	if (!front->run->options.keep_descendants)
+		ret = go_on(launcher);
+	if (!launcher->run->options.keep_descendants)
 		kill_all();
 	return ret;
 }
 
-static int stay(struct front *front)
+static int stay(struct launcher *launcher)
 {
-	struct pollfd fds[2] = {{.fd = front->news, .events = POLLIN},
-		{.fd = front->signals, .events = POLLIN}};
+	struct pollfd fds[2] = {{.fd = launcher->news, .events = POLLIN},
+		{.fd = launcher->signals, .events = POLLIN}};
 	int status;
 
 	for (;;) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return AW_RUN_FAILED;
 		/* news first: a signal is not for a service that is gone */
-		if (fds[0].revents && !read_news(front))
+		if (fds[0].revents && !read_news(launcher))
 			break;
 		if (fds[1].revents & POLLIN)
-			pass_on(front);
-		if (front->status >= 0 && front->run->options.keep_descendants)
-			return front->status; /* the service stays for the others */
+			pass_on(launcher);
+		if (launcher->status >= 0 && launcher->run->options.keep_descendants)
+			return launcher->status; /* the service stays for the others */
 	}
-	while (waitpid(front->service, &status, 0) < 0 && errno == EINTR)
+	while (waitpid(launcher->service, &status, 0) < 0 && errno == EINTR)
 		;
-	if (front->status >= 0)
-		return front->status;
-	if (!front->command && WIFEXITED(status))
+	if (launcher->status >= 0)
+		return launcher->status;
+	if (!launcher->command && WIFEXITED(status))
 		return WEXITSTATUS(status);
-	status = front->command ? keep(front) : give_up();
-	aw_session_finish(front->run->session, status, NULL);
+	status = launcher->command ? keep(launcher) : give_up();
+	aw_session_finish(launcher->run->session, status, NULL);
 	return status;
 }
 
@@ -255,39 +258,39 @@ static void block_signals(sigset_t *ret)
 		sigaddset(ret, signals[i]);
 }
 
-int aw_front(struct aw_run *run)
+int aw_launcher(struct aw_run *run)
 {
-	struct front front = {.run = run, .listener = -1, .status = -1};
+	struct launcher launcher = {.run = run, .listener = -1, .status = -1};
 	sigset_t set;
 	int pair[2];
 
-	run->front = getpid();
+	run->launcher = getpid();
 	run->front_group = getpgrp();
 	block_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	run->kept = mmap(NULL, sizeof(*run->kept), PROT_READ | PROT_WRITE,
+	run->fallback = mmap(NULL, sizeof(*run->fallback), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (run->kept == MAP_FAILED ||
+	if (run->fallback == MAP_FAILED ||
 		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
-		(front.signals = signalfd(-1, &set, SFD_CLOEXEC)) < 0) {
+		(launcher.signals = signalfd(-1, &set, SFD_CLOEXEC)) < 0) {
 		aw_say("cannot start: %s", strerror(errno));
 		return AW_RUN_FAILED;
 	}
-	atomic_store(&run->kept->status, -1);
+	atomic_store(&run->fallback->status, -1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	aw_keep_others_out();
-	front.service = fork();
-	if (front.service < 0) {
+	launcher.service = fork();
+	if (launcher.service < 0) {
 		aw_say("cannot start: fork: %s", strerror(errno));
 		return AW_RUN_FAILED;
 	}
-	if (front.service == 0) {
+	if (launcher.service == 0) {
 		close(pair[0]);
-		close(front.signals);
-		_exit(aw_service(run, pair[1]));
+		close(launcher.signals);
+		_exit(aw_supervisor(run, pair[1]));
 	}
-	front.news = pair[0];
+	launcher.news = pair[0];
 	close(pair[1]);
-	aw_offers_give_up(&run->offers);
-	return stay(&front);
+	aw_listeners_give_up(&run->listeners);
+	return stay(&launcher);
 }

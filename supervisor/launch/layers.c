@@ -198,10 +198,10 @@ static char *name_log(const char *log)
 }
 
 /* agentwatch's own folders, and what it was started with. */
-static void fill_facts(struct aw_layers *layers, const struct aw_layers_wish *wish)
+static void fill_facts(struct aw_layers *layers, const struct aw_layers_params *params)
 {
 	struct aw_policy_variables *v = &layers->variables;
-	const char *name = wish->agent ? wish->agent : wish->command;
+	const char *name = params->agent ? params->agent : params->command;
 	const struct passwd *account = getpwuid(geteuid());
 	char *path = NULL;
 
@@ -211,45 +211,45 @@ static void fill_facts(struct aw_layers *layers, const struct aw_layers_wish *wi
 	v->programs[2] = aw_find_part("libagentwatch.so");
 	if (name)
 		v->command = strdup(strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
-	if (!aw_sessions_folder(false, &path, NULL)) {
+	if (!aw_sessions_directory(false, &path, NULL)) {
 		*strrchr(path, '/') = '\0';
 		v->state_dir = path;
 	}
 	path = NULL;
-	if (!aw_runtime_folder(&path, NULL))
+	if (!aw_runtime_directory(&path, NULL))
 		v->runtime_dir = path;
-	if (wish->log)
-		v->log = name_log(wish->log);
-	v->runner = wish->runner;
-	v->base = wish->base;
-	v->default_runner = aw_wall_default;
+	if (params->log)
+		v->log = name_log(params->log);
+	v->runner = params->runner;
+	v->base = params->base;
+	v->default_runner = aw_sandbox_default;
 	v->git_dir = find_git_dir(v->workspace);
 	if (account && (!v->home || strcmp(v->home, account->pw_dir) != 0))
 		v->account_home = real_or_same(account->pw_dir);
 }
 
-static int fill_variables(struct aw_layers *layers, const struct aw_layers_wish *wish,
-	struct aw_error *err)
+static int fill_variables(struct aw_layers *layers,
+	const struct aw_layers_params *params, struct aw_error *err)
 {
 	struct aw_policy_variables *v = &layers->variables;
 	const char *home = aw_home(), *user = getenv("USER"), *tmp = getenv("TMPDIR");
 	const struct passwd *account = getpwuid(geteuid());
 	char *folder = NULL;
 
-	v->workspace =
-		wish->workspace ? realpath(wish->workspace, NULL) : find_workspace();
+	v->workspace = params->workspace ? realpath(params->workspace, NULL)
+					 : find_workspace();
 	if (!v->workspace)
 		return aw_fail(err, errno,
 			"workspace '%s': %s; --workspace wants a folder that is there",
-			wish->workspace ? wish->workspace : ".", strerror(errno));
+			params->workspace ? params->workspace : ".", strerror(errno));
 	if (!user || !*user)
 		user = account ? account->pw_name : NULL;
 	v->home = real_or_same(home);
 	v->user = user ? strdup(user) : NULL;
 	v->tmpdir = real_or_same(tmp && tmp[0] == '/' ? tmp : "/tmp");
-	if (!aw_config_folder(&folder, NULL))
+	if (!aw_config_directory(&folder, NULL))
 		v->agentwatch_dir = folder;
-	fill_facts(layers, wish);
+	fill_facts(layers, params);
 	return v->tmpdir ? 0 : no_memory(err);
 }
 
@@ -297,12 +297,12 @@ static int add_workspace(struct aw_layers *layers, struct aw_error *err)
 		"workspace", AW_UNTRUSTED, err);
 }
 
-static int find(struct aw_layers *layers, const struct aw_layers_wish *wish,
+static int find(struct aw_layers *layers, const struct aw_layers_params *params,
 	struct aw_error *err)
 {
 	const char *config;
 
-	if (fill_variables(layers, wish, err) < 0)
+	if (fill_variables(layers, params, err) < 0)
 		return -1;
 	config = layers->variables.agentwatch_dir;
 	if (add_existing(layers, "/etc/agentwatch", "policy.yaml", "system", AW_SYSTEM,
@@ -311,26 +311,26 @@ static int find(struct aw_layers *layers, const struct aw_layers_wish *wish,
 	if (config && add_existing(layers, config, "policy.yaml", "global", AW_TRUSTED,
 			      err) < 0)
 		return -1;
-	if (config && wish->agent && add_agent(layers, wish->agent, err) < 0)
+	if (config && params->agent && add_agent(layers, params->agent, err) < 0)
 		return -1;
-	if (config && !wish->agent && is_agent_name(layers->variables.command) &&
+	if (config && !params->agent && is_agent_name(layers->variables.command) &&
 		add_agent(layers, layers->variables.command, err) < 0)
 		return -1;
 	if (add_workspace(layers, err) < 0)
 		return -1;
-	for (size_t i = 0; wish->policies && i < wish->policies->count; i++)
-		if (add(layers, wish->policies->items[i], "policy", AW_TRUSTED, err) <
+	for (size_t i = 0; params->policies && i < params->policies->count; i++)
+		if (add(layers, params->policies->items[i], "policy", AW_TRUSTED, err) <
 			0)
 			return -1;
 	return 0;
 }
 
-int aw_layers_find(
-	const struct aw_layers_wish *wish, struct aw_layers *ret, struct aw_error *err)
+int aw_layers_find(const struct aw_layers_params *params, struct aw_layers *ret,
+	struct aw_error *err)
 {
 	struct aw_layers layers = {0};
 
-	if (find(&layers, wish, err) < 0) {
+	if (find(&layers, params, err) < 0) {
 		aw_layers_release(&layers);
 		return -1;
 	}
@@ -346,7 +346,7 @@ static bool has_file(const struct aw_layers *layers, const char *file)
 	return false;
 }
 
-int aw_layers_again(const struct aw_layers_wish *wish, struct aw_layers *layers,
+int aw_layers_again(const struct aw_layers_params *params, struct aw_layers *layers,
 	struct aw_error *err)
 {
 	struct aw_policy_source *sources = layers->sources;
@@ -354,7 +354,7 @@ int aw_layers_again(const struct aw_layers_wish *wish, struct aw_layers *layers,
 	size_t count = layers->count;
 	struct aw_layers now;
 
-	if (aw_layers_find(wish, &now, err) < 0)
+	if (aw_layers_find(params, &now, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (!has_file(&now, sources[i].file)) {

@@ -15,7 +15,7 @@
 #include "supervisor/launch/trust.h"
 
 /* What the command line says; strings borrowed, NULL where it says nothing. */
-struct aw_layers_wish {
+struct aw_layers_params {
 	const char *workspace, *agent;
 	const char *command;	   /* as typed; its base name stands in for agent */
 	const char *log;	   /* file that gets the events */
@@ -30,15 +30,15 @@ struct aw_layers {
 	struct aw_trust_judgement *trust;     /* owned; of the workspace's file */
 };
 
-int aw_layers_find(
-	const struct aw_layers_wish *wish, struct aw_layers *ret, struct aw_error *err);
+int aw_layers_find(const struct aw_layers_params *params, struct aw_layers *ret,
+	struct aw_error *err);
 
 /*
  * Look again: files that have come since are layers too, and whether the workspace's is
  * still trusted is judged anew.  One that is gone is an error,
  * and leaves the layers as they are.
  */
-int aw_layers_again(const struct aw_layers_wish *wish, struct aw_layers *layers,
+int aw_layers_again(const struct aw_layers_params *params, struct aw_layers *layers,
 	struct aw_error *err);
 
 /* Free what aw_layers_find() filled in, not the struct itself. */

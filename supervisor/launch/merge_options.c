@@ -83,7 +83,7 @@ static void settle_switch(struct aw_run *run, size_t i)
 	*option = now;
 }
 
-int aw_run_settle(struct aw_run *run, struct aw_error *err)
+int aw_run_merge_options(struct aw_run *run, struct aw_error *err)
 {
 	size_t i;
 

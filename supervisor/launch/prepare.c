@@ -22,18 +22,18 @@ static int write_holding(const struct aw_run *run, struct aw_error *err)
 	if (!file)
 		return aw_fail(err, errno, "writing %s: %s", path ? path : "plan.txt",
 			strerror(errno));
-	aw_holding_print(&run->holding, file);
+	aw_enforcement_print(&run->holding, file);
 	if (run->holding.landlock.version)
 		aw_landlock_print(&run->holding.landlock,
-			run->wall.own_mounts ? NULL : &run->plan, file);
+			run->sandbox.own_mounts ? NULL : &run->plan, file);
 	return 0;
 }
 
 /* By whom the rules are held, and whether that is enough. */
 static int hold(struct aw_run *run, struct aw_error *err)
 {
-	if (aw_hold(&run->policy, run->plan.count ? &run->plan : NULL, &run->wall,
-		    run->engine != AW_PRELOAD, &run->holding, err) < 0 ||
+	if (aw_enforcement_init(&run->policy, run->plan.count ? &run->plan : NULL,
+		    &run->sandbox, run->engine != AW_PRELOAD, &run->holding, err) < 0 ||
 		write_holding(run, err) < 0)
 		return -1;
 	return aw_require(&run->holding.facts, run->options.require, aw_say, err);
@@ -47,8 +47,8 @@ int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
 	int failed;
 
 	/* once a wall is chosen its rules count, whatever was asked for */
-	if (run->wall.runner)
-		variables.runner = run->wall.runner->name;
+	if (run->sandbox.runner)
+		variables.runner = run->sandbox.runner->name;
 	failed = aw_policy_load(run->layers.sources, run->layers.count, &variables,
 		mode && strcmp(mode, "enforce") == 0 ? AW_ENFORCE : AW_AUDIT,
 		mode != NULL, ret, &problems);
@@ -78,11 +78,11 @@ static int settle_deadline(struct aw_run *run, struct aw_error *err)
 	return 0;
 }
 
-struct aw_layers_wish aw_run_wish(const struct aw_run *run)
+struct aw_layers_params aw_run_params(const struct aw_run *run)
 {
 	const struct aw_run_options *o = &run->options;
 
-	return (struct aw_layers_wish){.workspace = o->workspace,
+	return (struct aw_layers_params){.workspace = o->workspace,
 		.agent = o->agent,
 		.command = run->command[0],
 		.log = o->log,
@@ -222,13 +222,13 @@ static char *absolute_log(const char *log)
 static int describe_session(struct aw_run *run, struct aw_error *err)
 {
 	AW_FREE char *log = absolute_log(run->options.log);
-	AW_FREE char *proxy = aw_offers_proxy_text(&run->offers);
-	AW_FREE char *forward = aw_offers_forward_text(&run->offers);
+	AW_FREE char *proxy = aw_listeners_proxy_text(&run->listeners);
+	AW_FREE char *forward = aw_listeners_forward_text(&run->listeners);
 	const struct aw_session_about about = {
 		.argv = (const char *const *)run->command,
 		.mode = run->policy.mode == AW_ENFORCE ? "enforce" : "audit",
 		.engine = aw_engine_name(run->engine),
-		.runner = run->wall.runner->name,
+		.runner = run->sandbox.runner->name,
 		.workspace = run->layers.variables.workspace,
 		.log = log,
 		.proxy = proxy,
@@ -276,15 +276,15 @@ int aw_run_prepare(struct aw_run *run, struct aw_error *err)
 		return -1;
 	if (err->code && !run->options.quiet)
 		aw_say("%s", err->text);
-	if (aw_run_choose_wall(run, err) < 0)
+	if (aw_run_choose_sandbox(run, err) < 0)
 		return -1;
 	run->foresees_network = run->policy.mode == AW_AUDIT &&
-				aw_wall_would_be_apart(&run->policy,
+				aw_sandbox_would_be_apart(&run->policy,
 					run->options.runner, run->engine != AW_PRELOAD);
 	if (aw_session_create(run->options.session, &run->session, err) < 0 ||
-		name_socket(run, err) < 0 || aw_run_build_wall(run, err) < 0 ||
-		aw_offers_open(&run->offers, &run->policy, run->wall.own_network, err) <
-			0 ||
+		name_socket(run, err) < 0 || aw_run_build_sandbox(run, err) < 0 ||
+		aw_listeners_open(&run->listeners, &run->policy,
+			run->sandbox.own_network, err) < 0 ||
 		hold(run, err) < 0 || open_log(run, err) < 0 ||
 		describe_session(run, err) < 0 || write_policy_file(run, err) < 0 ||
 		aw_run_share(run, &run->policy, &run->shared, err) < 0)

@@ -49,47 +49,47 @@ struct aw_run {
 	char *socket; /* preload engine; owned, or NULL */
 	enum aw_engine engine;
 	bool foresees_network; /* audit: enforce would give it one of its own */
-	struct aw_wall wall;
+	struct aw_sandbox sandbox;
 	struct aw_plan plan; /* empty without a wall */
 	char *instance;	     /* owned; folder of the redirected HOME, or NULL */
 	bool told;	     /* what is read again: its warnings have been said */
 	int log_fd;
-	uint64_t ask_deadline;	   /* seconds; 0: not said */
-	bool hybrid_flags;	   /* WAIT_KILLABLE_RECV is there */
-	struct aw_holding holding; /* what holds the rules */
-	struct aw_limiter limiter; /* how much may be used */
-	struct aw_offers offers;   /* a proxy inside, ports outside */
-	pid_t front, front_group;
-	sigset_t mask;	      /* the caller's, for the command */
-	bool ignores_ends;    /* the caller ignores SIGCHLD: the command does too */
-	struct rlimit files;  /* the caller's RLIMIT_NOFILE, for the command */
-	struct aw_kept *kept; /* shared by service and front */
+	uint64_t ask_deadline;	       /* seconds; 0: not said */
+	bool hybrid_flags;	       /* WAIT_KILLABLE_RECV is there */
+	struct aw_enforcement holding; /* what holds the rules */
+	struct aw_limiter limiter;     /* how much may be used */
+	struct aw_listeners listeners; /* a proxy inside, ports outside */
+	pid_t launcher, front_group;
+	sigset_t mask;	     /* the caller's, for the command */
+	bool ignores_ends;   /* the caller ignores SIGCHLD: the command does too */
+	struct rlimit files; /* the caller's RLIMIT_NOFILE, for the command */
+	struct aw_fallback *fallback; /* shared by service and front */
 };
 
 /* What the front has to know where the service is killed, and so cannot be told. */
-struct aw_kept {
+struct aw_fallback {
 	_Atomic uint64_t last_call; /* number of the last one received; 0: none */
 	_Atomic int status;	    /* of the command, for run; -1: it has not ended */
 };
 
 /* Front and service talk in these. */
-enum aw_news_kind {
-	AW_NEWS_STARTED, /* service: value is the command's pid; the listener comes
+enum aw_launch_message_kind {
+	AW_LAUNCH_STARTED, /* service: value is the command's pid; the listener comes
 			    along */
-	AW_NEWS_STOPPED, /* service: the command was stopped by signal value */
-	AW_NEWS_ENDED,	 /* service: value is the exit status for run */
-	AW_NEWS_SIGNAL,	 /* front: send signal value to the command */
-	AW_NEWS_RELOAD,	 /* front */
-	AW_NEWS_ASKED,	 /* service: question value was opened; its text comes behind */
+	AW_LAUNCH_STOPPED, /* service: the command was stopped by signal value */
+	AW_LAUNCH_ENDED,   /* service: value is the exit status for run */
+	AW_LAUNCH_SIGNAL,  /* front: send signal value to the command */
+	AW_LAUNCH_RELOAD,  /* front */
+	AW_LAUNCH_ASKED, /* service: question value was opened; its text comes behind */
 };
 
-struct aw_news {
+struct aw_launch_message {
 	int kind, value;
 	pid_t waited; /* with STARTED: the child whose end is the command's */
 };
 
 /* What the command line says of layers; strings are the run's. */
-struct aw_layers_wish aw_run_wish(const struct aw_run *run);
+struct aw_layers_params aw_run_params(const struct aw_run *run);
 
 /*
  * Read the policy files of this run into *ret; problems are printed on stderr and make
@@ -101,7 +101,7 @@ int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret);
  * What holds of options and files: flags over environment over files, and the system
  * policy over all, which is said where it matters.  The options have it all then.
  */
-int aw_run_settle(struct aw_run *run, struct aw_error *err);
+int aw_run_merge_options(struct aw_run *run, struct aw_error *err);
 
 /* All that is done before anything is forked, once the options have it all. */
 int aw_run_prepare(struct aw_run *run, struct aw_error *err);
@@ -118,26 +118,26 @@ int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error
  * only where that is allowed, and says so.  A policy with sections for runners is read
  * again when it is not the one that was expected.
  */
-int aw_run_choose_wall(struct aw_run *run, struct aw_error *err);
+int aw_run_choose_sandbox(struct aw_run *run, struct aw_error *err);
 
 /*
  * The name of the runner that `run` would take here; named is that of the command line
  * or NULL.
  */
-const char *aw_wall_expected(const struct aw_policy *policy, const char *named);
+const char *aw_sandbox_expected(const struct aw_policy *policy, const char *named);
 
 /*
  * Would the one that `run --mode enforce` takes give the command a network of its own?
  * For audit; where it cannot be used, no.
  */
-bool aw_wall_would_be_apart(
+bool aw_sandbox_would_be_apart(
 	const struct aw_policy *policy, const char *named, bool notified);
 
 /* The runner where nobody names one, for the loader. */
-const char *aw_wall_default(enum aw_mode mode, enum aw_base_kind base);
+const char *aw_sandbox_default(enum aw_mode mode, enum aw_base_kind base);
 
 /* Plan and build the wall, and write plan.txt; the session's folder is there. */
-int aw_run_build_wall(struct aw_run *run, struct aw_error *err);
+int aw_run_build_sandbox(struct aw_run *run, struct aw_error *err);
 
 /* The environment for the command: owned array and strings. */
 char **aw_run_environment(const struct aw_run *run, struct aw_error *err);
@@ -146,11 +146,11 @@ char **aw_run_environment(const struct aw_run *run, struct aw_error *err);
 void aw_run_withheld(const struct aw_run *run, char *text, size_t size);
 
 /* Fork the service and stay in front of it; the exit status of run. */
-int aw_front(struct aw_run *run);
+int aw_launcher(struct aw_run *run);
 
 /* The service: does not return before the session is over. news: socket to the front.
  */
-int aw_service(struct aw_run *run, int news);
+int aw_supervisor(struct aw_run *run, int news);
 
 /*
  * Start the command through agentwatch-enter. With a filter, *ret_listener is the

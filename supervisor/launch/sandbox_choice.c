@@ -25,7 +25,7 @@ static const char *when_missing(const struct aw_run *run)
 
 static int use_exec(struct aw_run *run)
 {
-	run->wall.runner = aw_runner_find("exec");
+	run->sandbox.runner = aw_runner_find("exec");
 	return 0;
 }
 
@@ -39,7 +39,7 @@ static int use_named(struct aw_run *run, const char *name, struct aw_error *err)
 		return aw_fail(err, EINVAL, "runner '%s' is not known; it is one of %s",
 			name, aw_runner_names());
 	if (runner->probe(&why) == 0) {
-		run->wall.runner = runner;
+		run->sandbox.runner = runner;
 		return 0;
 	}
 	if (runner->install && why.code == ENOENT)
@@ -65,7 +65,7 @@ static int use_best(struct aw_run *run, struct aw_error *err)
 		struct aw_error why;
 
 		if (runner->probe(&why) == 0) {
-			run->wall.runner = runner;
+			run->sandbox.runner = runner;
 			return 0;
 		}
 		hint = why.code == ENOENT ? runner->install : NULL;
@@ -85,7 +85,7 @@ static int use_best(struct aw_run *run, struct aw_error *err)
 		reasons);
 }
 
-const char *aw_wall_default(enum aw_mode mode, enum aw_base_kind base)
+const char *aw_sandbox_default(enum aw_mode mode, enum aw_base_kind base)
 {
 	struct aw_error ignored;
 
@@ -97,14 +97,14 @@ const char *aw_wall_default(enum aw_mode mode, enum aw_base_kind base)
 	return "exec";
 }
 
-const char *aw_wall_expected(const struct aw_policy *policy, const char *named)
+const char *aw_sandbox_expected(const struct aw_policy *policy, const char *named)
 {
 	if (named || policy->runner)
 		return named ? named : policy->runner;
-	return aw_wall_default(policy->mode, policy->base_kind);
+	return aw_sandbox_default(policy->mode, policy->base_kind);
 }
 
-bool aw_wall_would_be_apart(
+bool aw_sandbox_would_be_apart(
 	const struct aw_policy *policy, const char *named, bool notified)
 {
 	const struct aw_runner *runner;
@@ -113,8 +113,9 @@ bool aw_wall_would_be_apart(
 	if (!notified || !aw_image_network_closed(policy->image))
 		return false;
 	if (!named)
-		named = policy->runner ? policy->runner
-				       : aw_wall_default(AW_ENFORCE, policy->base_kind);
+		named = policy->runner
+				? policy->runner
+				: aw_sandbox_default(AW_ENFORCE, policy->base_kind);
 	if (strcmp(named, "bwrap") != 0 &&
 		(strcmp(named, "firejail") != 0 || geteuid() != 0))
 		return false;
@@ -147,16 +148,16 @@ static int read_again(struct aw_run *run, struct aw_error *err)
 	return 0;
 }
 
-int aw_run_choose_wall(struct aw_run *run, struct aw_error *err)
+int aw_run_choose_sandbox(struct aw_run *run, struct aw_error *err)
 {
 	if (choose(run, err) < 0)
 		return -1;
 	if (run->policy.mode == AW_ENFORCE && !run->options.quiet &&
-		strcmp(run->wall.runner->name, "exec") == 0)
+		strcmp(run->sandbox.runner->name, "exec") == 0)
 		aw_say("enforcing without a sandbox (runner exec): hostile code may "
 		       "get past it; --runner bwrap puts one around the command");
 	if (!run->policy.sections ||
-		strcmp(run->policy.sections, run->wall.runner->name) == 0)
+		strcmp(run->policy.sections, run->sandbox.runner->name) == 0)
 		return 0;
 	return read_again(run, err);
 }
@@ -197,10 +198,10 @@ static int admit_own(struct aw_run *run, struct aw_error *err)
 {
 	int failed;
 
-	if (!run->instance && !run->offers.proxy_port)
+	if (!run->instance && !run->listeners.proxy_port)
 		return 0;
 	run->layers.variables.instance = run->instance;
-	run->layers.variables.proxy = run->offers.proxy_port;
+	run->layers.variables.proxy = run->listeners.proxy_port;
 	run->told = true;
 	failed = read_again(run, err);
 	run->told = false;
@@ -211,7 +212,7 @@ static int admit_own(struct aw_run *run, struct aw_error *err)
 
 static int check_exposed(const struct aw_run *run, struct aw_error *err)
 {
-	const char *name = run->wall.runner->name;
+	const char *name = run->sandbox.runner->name;
 
 	if (strcmp(name, "bwrap") == 0)
 		return 0;
@@ -236,19 +237,19 @@ static int write_plan(const struct aw_run *run, struct aw_error *err)
 		return aw_fail(err, errno, "writing %s: %s", path ? path : "plan.txt",
 			strerror(errno));
 	if (run->plan.count)
-		aw_wall_print(&run->plan, &run->wall, file);
+		aw_sandbox_print(&run->plan, &run->sandbox, file);
 	else
-		fprintf(file, "runner  %s\n", run->wall.runner->name);
+		fprintf(file, "runner  %s\n", run->sandbox.runner->name);
 	return 0;
 }
 
-int aw_run_build_wall(struct aw_run *run, struct aw_error *err)
+int aw_run_build_sandbox(struct aw_run *run, struct aw_error *err)
 {
 	AW_FREE char *cwd = getcwd(NULL, 0);
 	const char *const parts[] = {run->enter,
 		run->engine == AW_KERNEL || !run->shim ? run->enter : run->shim,
 		run->socket, NULL};
-	struct aw_plan_wish wish = {.policy = &run->policy,
+	struct aw_plan_params params = {.policy = &run->policy,
 		.variables = &run->layers.variables,
 		.program = run->program,
 		.command = run->command,
@@ -262,21 +263,21 @@ int aw_run_build_wall(struct aw_run *run, struct aw_error *err)
 	if (check_exposed(run, err) < 0)
 		return -1;
 	if ((run->policy.redirect_home && make_instance(run, err) < 0) ||
-		aw_offers_reserve(&run->offers, &run->policy, err) < 0 ||
+		aw_listeners_reserve(&run->listeners, &run->policy, err) < 0 ||
 		admit_own(run, err) < 0)
 		return -1;
-	if (strcmp(run->wall.runner->name, "exec") == 0)
+	if (strcmp(run->sandbox.runner->name, "exec") == 0)
 		return write_plan(run, err);
-	wish.instance = run->instance;
+	params.instance = run->instance;
 	if (!cwd)
 		return aw_fail(err, errno,
 			"the working directory has no name here: %s; change to one "
 			"that is there",
 			strerror(errno));
-	wish.layered = wish.enforce && aw_landlock_probe(&ignored) == 0;
-	if (aw_plan_make(&wish, &run->plan, err) < 0)
+	params.layered = params.enforce && aw_landlock_probe(&ignored) == 0;
+	if (aw_plan_make(&params, &run->plan, err) < 0)
 		return -1;
-	if (run->wall.runner->build(&wish, &run->plan, &run->wall, err) < 0)
+	if (run->sandbox.runner->build(&params, &run->plan, &run->sandbox, err) < 0)
 		return -1;
 	return write_plan(run, err);
 }

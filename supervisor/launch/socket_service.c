@@ -47,7 +47,7 @@ struct question {
 	struct aw_wire_head head;
 	struct aw_text parts[AW_WIRE_PARTS];
 	char *bytes; /* owned */
-	struct aw_who who;
+	struct aw_process_info who;
 };
 
 /* A connection whose answer is a human's to give. */
@@ -117,14 +117,14 @@ static void reply(
 static void greet(struct aw_watch *watch, int fd, struct question *q)
 {
 	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
-	struct aw_event hello = {.kind = AW_EV_HELLO, .port = -1};
+	struct aw_event hello = {.kind = AW_EV_REGISTER, .port = -1};
 	bool first = q->who.shim != AW_SHIM_READY;
 	AW_CLOSE int ring_fd = -1;
 	struct aw_role role;
 
 	aw_entry_find(watch, &q->who, &role);
 	aw_processes_set_role(watch->tree, &q->who, &role);
-	if (aw_watch_hello(watch, &q->who, q->head.type == AW_WIRE_HELLO_BIG, -1,
+	if (aw_watch_register(watch, &q->who, q->head.type == AW_WIRE_REGISTER_BIG, -1,
 		    &ring_fd) < 0)
 		return;
 	reply(fd, &answer, (int[]){ring_fd, atomic_load(&watch->shared)->fd}, 2);
@@ -222,11 +222,11 @@ static bool ask(struct aw_watch *watch, uint64_t cookie, struct aw_event *event,
 	struct aw_wire_answer *answer, char *extra, size_t size, uint64_t *ret_question)
 {
 	struct aw_asked asked = {.event = event, .tid = event->pid, .cookie = cookie};
-	struct aw_answered answered = {.state = AW_ANSWER_NO, .how = AW_HOW_MOOT};
-	int moot;
+	struct aw_answered answered = {.state = AW_ANSWER_NO, .how = AW_HOW_WOULD_FAIL};
+	int would_fail;
 
-	find_file(event, &asked, &moot);
-	if (!moot)
+	find_file(event, &asked, &would_fail);
+	if (!would_fail)
 		aw_questions_ask(watch->questions, &asked, &answered);
 	if (answered.state == AW_ANSWER_OPEN) {
 		*ret_question = answered.id;
@@ -236,7 +236,7 @@ static bool ask(struct aw_watch *watch, uint64_t cookie, struct aw_event *event,
 	aw_answer_members(&answered, extra, size);
 	event->extra = extra;
 	answer->refuse = event->ask_denied;
-	answer->err = moot ? moot : aw_watch_refusal(watch, event, AW_DENY);
+	answer->err = would_fail ? would_fail : aw_watch_refusal(watch, event, AW_DENY);
 	return true;
 }
 
@@ -247,7 +247,7 @@ static bool judge(struct aw_watch *watch, int fd, const struct question *q,
 	char extra[256];
 	struct aw_event event = {.kind = AW_EV_CALL, .ts = q->head.ts, .port = -1};
 	struct aw_wire_answer answer = {.magic = AW_WIRE_MAGIC};
-	const struct aw_ends ends = {
+	const struct aw_call_paths ends = {
 		q->parts[0].bytes, q->parts[0].len, q->parts[1].bytes, q->parts[1].len};
 	char text[256], cwd[4096];
 	struct aw_decision decision;
@@ -334,7 +334,7 @@ static void resume(struct aw_waiter *waiter)
 	} else {
 		aw_questions_leave(
 			questions, waiter->cookie, AW_LEFT_SERVED, waiter->question);
-		if (aw_asker_add(w->watch->asker, waiter))
+		if (aw_approval_queue_add(w->watch->queue, waiter))
 			return;
 		aw_questions_leave(questions, waiter->cookie, AW_LEFT_SERVED, 0);
 	}
@@ -358,7 +358,7 @@ static void judge_or_wait(struct aw_watch *watch, int *fd, struct question *q)
 			.watch = watch,
 			.fd = *fd,
 			.q = *q};
-		if (aw_asker_add(watch->asker, &w->waiter)) {
+		if (aw_approval_queue_add(watch->queue, &w->waiter)) {
 			*fd = -1;
 			q->bytes = NULL;
 			return;
@@ -377,8 +377,8 @@ static void serve_one(struct aw_socket_service *service, int *connection)
 
 	if (read_question(service, fd, &q)) {
 		switch ((enum aw_wire_type)q.head.type) {
-		case AW_WIRE_HELLO:
-		case AW_WIRE_HELLO_BIG:
+		case AW_WIRE_REGISTER:
+		case AW_WIRE_REGISTER_BIG:
 			greet(watch, fd, &q);
 			break;
 		case AW_WIRE_AGAIN:
@@ -429,10 +429,10 @@ static void *serve(void *arg)
 		AW_CLOSE int fd = accept4(service->fd, NULL, NULL, SOCK_CLOEXEC);
 
 		if (fd >= 0) {
-			unsigned door = aw_readers_enter(&service->watch->readers);
+			unsigned door = aw_epoch_enter(&service->watch->readers);
 
 			serve_one(service, &fd);
-			aw_readers_leave(&service->watch->readers, door);
+			aw_epoch_leave(&service->watch->readers, door);
 			tries = 0;
 		} else if (!atomic_load(&service->ending) &&
 			   !wait_for_room(service, &tries)) {

@@ -37,7 +37,7 @@ static uint64_t now_ms(void)
 
 static void tell(struct service *s, int kind, int value, int fd)
 {
-	struct aw_news news = {kind, value, s->waited};
+	struct aw_launch_message news = {kind, value, s->waited};
 
 	aw_pass(s->news, &news, sizeof(news), &fd, fd >= 0, 0);
 }
@@ -53,7 +53,7 @@ static void stop(struct service *s, int signal)
 /* The session's last words about questions: what the files say now holds for all. */
 static int reload_for_answer(void *ctx, char *text, size_t size)
 {
-	return aw_service_reload(ctx, text, size);
+	return aw_supervisor_reload(ctx, text, size);
 }
 
 static int on_control(
@@ -74,11 +74,12 @@ static int on_control(
 		return -1;
 	}
 	if (reload)
-		return aw_service_reload(s, text, size);
+		return aw_supervisor_reload(s, text, size);
 	if (strcmp(request, "stop") == 0) {
 		stop(s, SIGTERM);
-		if (getppid() == s->run->front) /* stopped, it would not see the end */
-			kill(s->run->front, SIGCONT);
+		if (getppid() ==
+			s->run->launcher) /* stopped, it would not see the end */
+			kill(s->run->launcher, SIGCONT);
 		snprintf(text, size, "the command was asked to end (SIGTERM)");
 		return 0;
 	}
@@ -98,7 +99,7 @@ static int on_control(
 
 static void on_news(struct service *s)
 {
-	struct aw_news news;
+	struct aw_launch_message news;
 	ssize_t n = recv(s->news, &news, sizeof(news), MSG_DONTWAIT);
 	char text[512];
 
@@ -113,9 +114,9 @@ static void on_news(struct service *s)
 	}
 	if (n != sizeof(news))
 		return;
-	if (news.kind == AW_NEWS_RELOAD)
-		aw_service_reload(s, text, sizeof(text));
-	else if (news.kind == AW_NEWS_SIGNAL && s->status < 0)
+	if (news.kind == AW_LAUNCH_RELOAD)
+		aw_supervisor_reload(s, text, sizeof(text));
+	else if (news.kind == AW_LAUNCH_SIGNAL && s->status < 0)
 		kill(s->command, news.value);
 }
 
@@ -152,7 +153,7 @@ static void keep_status(struct service *s)
 		waitid(P_PID, (id_t)s->waited, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
 		!end.si_pid)
 		return;
-	atomic_store(&s->run->kept->status,
+	atomic_store(&s->run->fallback->status,
 		end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status);
 }
 
@@ -168,7 +169,7 @@ static void reap(struct service *s)
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (WIFSTOPPED(status)) {
 			if (pid == s->command)
-				tell(s, AW_NEWS_STOPPED, WSTOPSIG(status), -1);
+				tell(s, AW_LAUNCH_STOPPED, WSTOPSIG(status), -1);
 			continue;
 		}
 		aw_processes_exited(s->watch.tree, pid, status);
@@ -197,7 +198,7 @@ static void wait_once(struct service *s, int timeout)
 	}
 	if (s->announcer.pending)
 		aw_announce(&s->announcer, s->watch.questions, s->news);
-	aw_retired_look(&s->retired, &s->watch.readers);
+	aw_epoch_collect(&s->retired, &s->watch.readers);
 }
 
 /* Nothing is left running: first asked, then killed. */
@@ -231,7 +232,7 @@ static void look_for_stop(struct service *s)
 	bool stopped = s->command != s->waited && aw_proc_stopped(s->command);
 
 	if (stopped && !s->stopped)
-		tell(s, AW_NEWS_STOPPED, SIGSTOP, -1);
+		tell(s, AW_LAUNCH_STOPPED, SIGSTOP, -1);
 	s->stopped = stopped;
 }
 
@@ -241,7 +242,7 @@ static void check_time(struct service *s)
 	if (!s->end || s->timed_out || now_ms() < s->end)
 		return;
 	s->timed_out = true;
-	aw_service_say_warning(&s->watch, "limits", false,
+	aw_supervisor_say_warning(&s->watch, "limits", false,
 		"the time of %llu s (limits.time) is over; the command is ended",
 		(unsigned long long)s->run->limiter.time);
 	stop(s, SIGTERM);
@@ -297,7 +298,7 @@ static void say_offer(void *ctx, const char *sentence)
 {
 	struct service *s = ctx;
 
-	aw_service_say_policy(&s->watch, s->run, sentence);
+	aw_supervisor_say_policy(&s->watch, s->run, sentence);
 	if (!s->run->options.quiet)
 		aw_say("%s", sentence);
 }
@@ -309,13 +310,13 @@ static int start(struct service *s, struct aw_error *err)
 	int failed;
 
 	if (s->run->engine == AW_PRELOAD)
-		aw_service_say_gap(&s->watch, s->run);
+		aw_supervisor_say_gap(&s->watch, s->run);
 	if (s->run->engine == AW_PRELOAD &&
 		aw_socket_service_open(&s->watch, s->run->socket, &s->sockets, err) < 0)
 		return AW_RUN_FAILED;
 	if (aw_launch(s->run, &launched, err) < 0)
 		return AW_RUN_FAILED;
-	if (s->run->wall.binds &&
+	if (s->run->sandbox.binds &&
 		aw_plan_check(&s->run->plan, launched.command, err) < 0) {
 		kill(launched.pid, SIGKILL);
 		waitpid(launched.pid, NULL, 0);
@@ -331,26 +332,26 @@ static int start(struct service *s, struct aw_error *err)
 		return AW_RUN_FAILED;
 	s->watch.listener = launched.listener;
 	s->watch.no_new_privs = launched.no_new_privs;
-	if (aw_service_enter_network(s, err) < 0)
+	if (aw_supervisor_enter_network(s, err) < 0)
 		return AW_RUN_FAILED;
-	if ((s->watch.holds || s->run->offers.proxy_port) &&
-		aw_traffic_create(&s->watch, &s->run->policy, &s->watch.traffic, err) <
+	if ((s->watch.holds || s->run->listeners.proxy_port) &&
+		aw_egress_create(&s->watch, &s->run->policy, &s->watch.traffic, err) <
 			0)
 		return AW_RUN_FAILED;
-	aw_service_say_start(&s->watch, s->run, s->command);
-	if (aw_service_answer_names(s, &s->run->policy, err) < 0)
+	aw_supervisor_say_start(&s->watch, s->run, s->command);
+	if (aw_supervisor_answer_names(s, &s->run->policy, err) < 0)
 		return AW_RUN_FAILED;
 	if (launched.listener >= 0 &&
 		aw_notify_start(&s->watch, NOTIFY_THREADS, &s->notify, err) < 0)
 		return AW_RUN_FAILED;
 	if (aw_drain_start(&s->watch, &s->drain, err) < 0)
 		return AW_RUN_FAILED;
-	if (aw_offers_start(&s->run->offers, &s->watch, say_offer, s, err) < 0)
+	if (aw_listeners_start(&s->run->listeners, &s->watch, say_offer, s, err) < 0)
 		return AW_RUN_FAILED;
-	tell(s, AW_NEWS_STARTED, s->command, launched.listener);
+	tell(s, AW_LAUNCH_STARTED, s->command, launched.listener);
 	failed = aw_launch_go(s->run, &launched, serve_until, s, err);
 	if (!failed && s->run->engine == AW_PRELOAD) {
-		struct aw_who who;
+		struct aw_process_info who;
 
 		aw_processes_find(s->watch.tree, s->command, &who);
 	}
@@ -368,7 +369,7 @@ static void settle_stacks(void)
 	pthread_attr_destroy(&usual);
 }
 
-int aw_service(struct aw_run *run, int news)
+int aw_supervisor(struct aw_run *run, int news)
 {
 	struct service *s = calloc(1, sizeof(*s));
 	struct aw_error err = {.code = 0};
@@ -386,7 +387,7 @@ int aw_service(struct aw_run *run, int news)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	aw_keep_others_out();
 	prctl(PR_SET_NAME, AW_SUPERVISOR_NAME);
-	if (aw_service_set_up(s, &err) < 0) {
+	if (aw_supervisor_set_up(s, &err) < 0) {
 		aw_say("%s", err.text);
 		return AW_RUN_FAILED;
 	}
@@ -400,15 +401,15 @@ int aw_service(struct aw_run *run, int news)
 		run_until_ended(s);
 	}
 	if (run->options.keep_descendants && !s->stopping && !failed) {
-		tell(s, AW_NEWS_ENDED, s->status, -1);
+		tell(s, AW_LAUNCH_ENDED, s->status, -1);
 		keep_serving(s);
 	}
 	end_descendants(s);
 	if (s->timed_out)
 		s->status = AW_LIMIT_TIMED_OUT;
-	aw_service_say_limits(&s->watch, run);
+	aw_supervisor_say_limits(&s->watch, run);
 	aw_limits_end(&run->limiter);
-	aw_service_finish(s);
-	tell(s, AW_NEWS_ENDED, s->status, -1);
+	aw_supervisor_finish(s);
+	tell(s, AW_LAUNCH_ENDED, s->status, -1);
 	return s->status;
 }

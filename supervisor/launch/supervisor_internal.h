@@ -35,33 +35,33 @@ struct service {
 	bool stopping;
 	bool timed_out;
 	struct aw_announcer announcer;
-	struct aw_policy latest;   /* of the last reload */
-	struct aw_retired retired; /* those of the reloads before */
+	struct aw_policy latest;	 /* of the last reload */
+	struct aw_epoch_garbage retired; /* those of the reloads before */
 	uint64_t end; /* when `limits.time` is over, in milliseconds; 0: never */
 };
 
 /* What the threads share, and the loop; nothing runs yet. */
-int aw_service_set_up(struct service *s, struct aw_error *err);
+int aw_supervisor_set_up(struct service *s, struct aw_error *err);
 
 /*
  * Sockets of the wall's network can be made from now on.  Where nothing is allowed that
  * leads out of it, nobody needs them: firejail's belongs to root.
  */
-int aw_service_enter_network(struct service *s, struct aw_error *err);
+int aw_supervisor_enter_network(struct service *s, struct aw_error *err);
 
 /*
  * Where names are judged, we answer for them; again after a reload that judges some.
  */
-int aw_service_answer_names(
+int aw_supervisor_answer_names(
 	struct service *s, const struct aw_policy *policy, struct aw_error *err);
 
 /*
  * Read the files again; a broken one leaves everything as it is, and -1.  What is to be
  * told goes to text.
  */
-int aw_service_reload(struct service *s, char *text, size_t size);
+int aw_supervisor_reload(struct service *s, char *text, size_t size);
 
 /* End the threads, write the last lines and close the log. */
-void aw_service_finish(struct service *s);
+void aw_supervisor_finish(struct service *s);
 
 #endif

@@ -12,9 +12,9 @@
 /* The files that are there now, and what they say. */
 static int load_again(struct aw_run *run, struct aw_policy *ret, struct aw_error *err)
 {
-	const struct aw_layers_wish wish = aw_run_wish(run);
+	const struct aw_layers_params params = aw_run_params(run);
 
-	if (aw_layers_again(&wish, &run->layers, err) < 0)
+	if (aw_layers_again(&params, &run->layers, err) < 0)
 		return -1;
 	return aw_run_load_policy(run, ret) == 0
 		       ? 0
@@ -60,7 +60,7 @@ static int read_again(struct aw_run *run, struct aw_policy *ret,
 	return -1;
 }
 
-int aw_service_reload(struct service *s, char *text, size_t size)
+int aw_supervisor_reload(struct service *s, char *text, size_t size)
 {
 	struct aw_shared *fresh = calloc(1, sizeof(*fresh)), *old;
 	struct aw_policy policy;
@@ -72,15 +72,15 @@ int aw_service_reload(struct service *s, char *text, size_t size)
 		free(fresh);
 		snprintf(text, size, "the old policy stays: %s", err.text);
 		aw_say("reload: %s", text);
-		aw_service_say_policy(&s->watch, s->run, text);
+		aw_supervisor_say_policy(&s->watch, s->run, text);
 		return -1;
 	}
 	if (aw_names_reload(s->watch.names, policy.image, &err) < 0)
 		aw_say("reload: %s", err.text); /* names that it adds are not known */
-	if (aw_service_answer_names(s, &policy, &err) < 0)
+	if (aw_supervisor_answer_names(s, &policy, &err) < 0)
 		aw_say("reload: %s",
 			err.text); /* so names that it denies are reached */
-	if (aw_traffic_reload(s->watch.traffic, &policy, &err) < 0)
+	if (aw_egress_reload(s->watch.traffic, &policy, &err) < 0)
 		aw_say("reload: %s", err.text); /* the old limits stay */
 	old = atomic_load(&s->watch.shared);
 	atomic_store(&s->watch.image, policy.image);
@@ -88,14 +88,14 @@ int aw_service_reload(struct service *s, char *text, size_t size)
 	atomic_store(&s->watch.shared, fresh);
 	atomic_store(&old->page->stale, 1);
 	if (v->before == &s->latest) /* the session's first stays: others hold it */
-		aw_retire(&s->retired, old, &s->latest);
+		aw_epoch_retire(&s->retired, old, &s->latest);
 	s->latest = policy;
 	v->before = &s->latest;
-	if (s->watch.asker) {
+	if (s->watch.queue) {
 		aw_questions_set_deadline(s->watch.questions,
 			s->run->options.ask_deadline ? s->run->ask_deadline
 						     : policy.ask_deadline);
-		aw_asker_look_again(s->watch.asker);
+		aw_approval_queue_look_again(s->watch.queue);
 	}
 	snprintf(text, size, "the policy was read again%s",
 		fresh->page->hides && !s->watch.hides
@@ -103,6 +103,6 @@ int aw_service_reload(struct service *s, char *text, size_t size)
 			  "not "
 			  "watched from the start"
 			: "");
-	aw_service_say_policy(&s->watch, s->run, text);
+	aw_supervisor_say_policy(&s->watch, s->run, text);
 	return 0;
 }

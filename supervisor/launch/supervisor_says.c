@@ -10,7 +10,7 @@
 
 #include "supervisor/cli/say.h"
 
-void aw_service_say_warning(
+void aw_supervisor_say_warning(
 	struct aw_watch *watch, const char *kind, bool quiet, const char *fmt, ...)
 {
 	char text[512];
@@ -24,19 +24,19 @@ void aw_service_say_warning(
 		aw_say("%s", text);
 }
 
-void aw_service_say_policy(
+void aw_supervisor_say_policy(
 	struct aw_watch *watch, const struct aw_run *run, const char *text)
 {
 	struct aw_event event = {.kind = AW_EV_POLICY, .text = text, .port = -1};
 
 	event.pid = getpid();
-	event.ppid = run->front;
+	event.ppid = run->launcher;
 	aw_watch_log(watch, &event);
 }
 
-void aw_service_say_gap(struct aw_watch *watch, const struct aw_run *run)
+void aw_supervisor_say_gap(struct aw_watch *watch, const struct aw_run *run)
 {
-	aw_service_say_warning(watch, "preload", run->options.quiet,
+	aw_supervisor_say_warning(watch, "preload", run->options.quiet,
 		"engine preload sees dynamic programs only: static programs, "
 		"raw system calls and what libc does inside are not logged");
 }
@@ -44,7 +44,7 @@ void aw_service_say_gap(struct aw_watch *watch, const struct aw_run *run)
 /* Mode, engine and runner, and by whom the policy is held at best. */
 static void describe(const struct aw_run *run, char *text, size_t size)
 {
-	const struct aw_holding *holding = &run->holding;
+	const struct aw_enforcement *holding = &run->holding;
 	char landlock[32] = "";
 
 	if (holding->landlock.version)
@@ -52,8 +52,8 @@ static void describe(const struct aw_run *run, char *text, size_t size)
 			holding->landlock.version);
 	snprintf(text, size, "mode %s, engine %s, runner %s%s%s, held by %s%s",
 		holding->facts.enforce ? "enforce" : "audit",
-		aw_engine_name(run->engine), run->wall.runner->name, landlock,
-		run->wall.own_network ? ", network of its own" : "",
+		aw_engine_name(run->engine), run->sandbox.runner->name, landlock,
+		run->sandbox.own_network ? ", network of its own" : "",
 		holding->facts.landlock || holding->facts.mounts ? "kernel and " : "",
 		!holding->facts.notified ? "shim"
 		: holding->facts.enforce ? "supervisor"
@@ -68,7 +68,7 @@ static void say_how_limited(struct aw_watch *watch, const struct aw_run *run)
 
 	snprintf(text, sizeof(text), "limits: %s%s%s", limiter->text,
 		limiter->nearly[0] ? "; not held exactly: " : "", limiter->nearly);
-	aw_service_say_policy(watch, run, text);
+	aw_supervisor_say_policy(watch, run, text);
 }
 
 /* Names alone: what is withheld is not to be read in the log either. */
@@ -81,10 +81,10 @@ static void say_what_is_withheld(struct aw_watch *watch, const struct aw_run *ru
 	memcpy(text, intro, n);
 	aw_run_withheld(run, text + n, sizeof(text) - n);
 	if (text[n])
-		aw_service_say_policy(watch, run, text);
+		aw_supervisor_say_policy(watch, run, text);
 }
 
-void aw_service_say_start(
+void aw_supervisor_say_start(
 	struct aw_watch *watch, const struct aw_run *run, pid_t command)
 {
 	struct aw_event event = {.kind = AW_EV_START, .port = -1};
@@ -100,16 +100,16 @@ void aw_service_say_start(
 	say_what_is_withheld(watch, run);
 }
 
-void aw_service_say_limits(struct aw_watch *watch, const struct aw_run *run)
+void aw_supervisor_say_limits(struct aw_watch *watch, const struct aw_run *run)
 {
 	char text[256];
 
 	aw_limits_report(&run->limiter, text, sizeof(text));
 	if (text[0])
-		aw_service_say_warning(watch, "limits", false, "%s", text);
+		aw_supervisor_say_warning(watch, "limits", false, "%s", text);
 }
 
-void aw_service_say_summary(struct aw_watch *watch, const struct aw_run *run)
+void aw_supervisor_say_summary(struct aw_watch *watch, const struct aw_run *run)
 {
 	const struct aw_log_counts *counts = aw_log_counts(watch->log);
 	struct aw_event event = {.kind = AW_EV_SUMMARY, .port = -1};
@@ -119,7 +119,7 @@ void aw_service_say_summary(struct aw_watch *watch, const struct aw_run *run)
 		(unsigned long long)counts->calls, (unsigned long long)counts->denied,
 		(unsigned long long)counts->execs);
 	event.pid = getpid();
-	event.ppid = run->front;
+	event.ppid = run->launcher;
 	event.extra = extra;
 	aw_watch_log(watch, &event);
 	aw_watch_flush(watch);
@@ -128,7 +128,7 @@ void aw_service_say_summary(struct aw_watch *watch, const struct aw_run *run)
 		aw_say("%s", line);
 }
 
-void aw_service_say_unwritten(const struct aw_watch *watch)
+void aw_supervisor_say_unwritten(const struct aw_watch *watch)
 {
 	uint64_t lost = aw_log_unwritten(watch->log);
 

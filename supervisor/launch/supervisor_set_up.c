@@ -55,22 +55,22 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	w->ask = run->shared.page->ask;
 	w->quiet = run->options.quiet;
 	w->holds = w->enforce && run->engine != AW_PRELOAD;
-	w->own_network = run->wall.own_network;
+	w->own_network = run->sandbox.own_network;
 	w->foresees_network = run->foresees_network;
-	w->own_pids = run->wall.own_pids;
+	w->own_pids = run->sandbox.own_pids;
 	w->self = getpid();
-	w->front = run->front;
+	w->launcher = run->launcher;
 	w->facts = &run->holding.facts;
 	w->strength_kernel = w->holds ? "supervisor" : "supervisor-raced";
 	w->listener = -1;
-	w->last_call = &run->kept->last_call;
+	w->last_call = &run->fallback->last_call;
 	atomic_store(&w->image, run->policy.image);
 	atomic_store(&w->origins, run->policy.origins);
 	atomic_store(&w->shared, &run->shared);
 	snprintf(w->shim, sizeof(w->shim), "%s", run->shim ? run->shim : "");
 	pthread_mutex_init(&w->log_lock, NULL);
 	pthread_mutex_init(&w->spare_lock, NULL);
-	w->spares_wanted = AW_SPARE_LEAST;
+	w->spares_wanted = AW_RING_POOL_MIN;
 	w->pidfds = epoll_create1(EPOLL_CLOEXEC);
 	s->loop = epoll_create1(EPOLL_CLOEXEC);
 	w->tree = aw_processes_new(run->engine != AW_PRELOAD, w->holds);
@@ -82,13 +82,13 @@ static int set_up_watch(struct service *s, struct aw_error *err)
 	/* in enforce names come from the name service; in the order of calls nothing is
 	 * late */
 	if (!w->enforce && !w->ask && run->engine != AW_KERNEL &&
-		!(w->unnamed = aw_late_new(&w->readers)))
+		!(w->unnamed = aw_pending_events_new(&w->readers)))
 		return aw_fail(err, ENOMEM, "starting the supervisor");
 	w->mcp = aw_mcp_create(
 		run->layers.variables.workspace, run->layers.variables.home);
 	if (w->enforce &&
 		(aw_questions_create(run->ask_deadline, &w->questions, err) < 0 ||
-			aw_asker_create(w, &w->asker, err) < 0))
+			aw_approval_queue_create(w, &w->queue, err) < 0))
 		return -1;
 	return set_up_log(s, err);
 }
@@ -117,25 +117,25 @@ static int set_up_loop(struct service *s, struct aw_error *err)
 	return add_to_loop(s, aw_control_fd(s->control), WAIT_CONTROL);
 }
 
-int aw_service_set_up(struct service *s, struct aw_error *err)
+int aw_supervisor_set_up(struct service *s, struct aw_error *err)
 {
 	return set_up_watch(s, err) < 0 || set_up_loop(s, err) < 0 ? -1 : 0;
 }
 
-int aw_service_enter_network(struct service *s, struct aw_error *err)
+int aw_supervisor_enter_network(struct service *s, struct aw_error *err)
 {
 	const struct aw_run *run = s->run;
-	bool needed =
-		run->plan.network != AW_PLAN_NET_NONE || run->offers.forwards.count > 0;
+	bool needed = run->plan.network != AW_PLAN_NET_NONE ||
+		      run->listeners.forwards.count > 0;
 
 	if (!s->watch.own_network || !s->watch.holds)
 		return 0;
-	if (aw_inner_start(s->command, &s->watch.inner, err) == 0)
+	if (aw_netns_start(s->command, &s->watch.netns, err) == 0)
 		return 0;
 	return needed ? aw_while(err, "nothing was started") : 0;
 }
 
-int aw_service_answer_names(
+int aw_supervisor_answer_names(
 	struct service *s, const struct aw_policy *policy, struct aw_error *err)
 {
 	struct aw_name_service *dns = atomic_load(&s->watch.dns);
@@ -143,34 +143,34 @@ int aw_service_answer_names(
 	if (dns)
 		aw_name_service_reload(dns, policy);
 	if (dns || !s->watch.holds || !aw_name_service_is_needed(policy) ||
-		(s->watch.own_network && !s->watch.inner))
+		(s->watch.own_network && !s->watch.netns))
 		return 0;
-	if (aw_name_service_start(&s->watch, s->watch.inner, policy, &dns, err) < 0)
+	if (aw_name_service_start(&s->watch, s->watch.netns, policy, &dns, err) < 0)
 		return -1;
 	atomic_store(&s->watch.dns, dns);
 	return 0;
 }
 
-void aw_service_finish(struct service *s)
+void aw_supervisor_finish(struct service *s)
 {
 	struct aw_error err;
 
-	aw_asker_stop(s->watch.asker);
+	aw_approval_queue_stop(s->watch.queue);
 	aw_notify_stop(s->notify);
 	aw_socket_service_stop(s->sockets);
 	aw_drain_finish(s->drain);
 	aw_name_service_stop(atomic_load(&s->watch.dns));
-	aw_offers_stop(&s->run->offers);
-	aw_traffic_free(s->watch.traffic);
-	aw_late_free(s->watch.unnamed);
-	aw_inner_stop(s->watch.inner);
+	aw_listeners_stop(&s->run->listeners);
+	aw_egress_free(s->watch.traffic);
+	aw_pending_events_free(s->watch.unnamed);
+	aw_netns_stop(s->watch.netns);
 	aw_names_free(s->watch.names);
 	aw_mcp_free(s->watch.mcp);
-	aw_asker_free(s->watch.asker);
+	aw_approval_queue_free(s->watch.queue);
 	aw_questions_free(s->watch.questions);
-	aw_watch_unstock(&s->watch);
-	aw_service_say_summary(&s->watch, s->run);
-	aw_service_say_unwritten(&s->watch);
+	aw_watch_empty_pool(&s->watch);
+	aw_supervisor_say_summary(&s->watch, s->run);
+	aw_supervisor_say_unwritten(&s->watch);
 	aw_control_close(s->control);
 	if (aw_session_finish(s->run->session, s->status, &err) < 0)
 		aw_say("%s", err.text);

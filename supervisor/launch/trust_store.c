@@ -23,7 +23,7 @@ static int name_file(bool make, const char *name, char **ret, struct aw_error *e
 {
 	AW_FREE char *sessions = NULL;
 
-	if (aw_sessions_folder(make, &sessions, err) < 0)
+	if (aw_sessions_directory(make, &sessions, err) < 0)
 		return -1;
 	*strrchr(sessions, '/') = '\0';
 	if (asprintf(ret, "%s/%s", sessions, name) < 0)

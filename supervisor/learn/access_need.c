@@ -24,21 +24,22 @@ static const char dns_text[] =
 	"version: 1\nmode: enforce\npreset: []\n"
 	"network: {default: deny, allow: [\"$NAMESERVERS:53\"]}\n";
 
-int aw_sieve_init(struct aw_sieve *sieve, const struct aw_policy_variables *variables,
-	const struct aw_policy *present, struct aw_error *err)
+int aw_baseline_init(struct aw_baseline *sieve,
+	const struct aw_policy_variables *variables, const struct aw_policy *present,
+	struct aw_error *err)
 {
 	memset(sieve, 0, sizeof(*sieve));
 	sieve->present = present;
-	aw_anchors_init(&sieve->anchors, variables);
+	aw_path_variables_init(&sieve->anchors, variables);
 	if (aw_judge_load_alone(floor_text, variables, &sieve->floor, err) == 0 &&
 		aw_judge_load_alone(base_text, variables, &sieve->base, err) == 0 &&
 		aw_judge_load_alone(dns_text, variables, &sieve->dns, err) == 0)
 		return 0;
-	aw_sieve_release(sieve);
+	aw_baseline_release(sieve);
 	return -1;
 }
 
-void aw_sieve_release(struct aw_sieve *sieve)
+void aw_baseline_release(struct aw_baseline *sieve)
 {
 	struct aw_policy *all[] = {&sieve->floor, &sieve->base, &sieve->dns};
 
@@ -82,37 +83,37 @@ static bool makes_folder(const struct aw_seen *seen)
 
 /* A folder that was there before: the kernel says so, or it cannot be otherwise. */
 static bool was_there(
-	const struct aw_sieve *sieve, const struct aw_seen *seen, const char *path)
+	const struct aw_baseline *sieve, const struct aw_seen *seen, const char *path)
 {
 	if (failed_with(seen, "EEXIST"))
 		return true;
 	return seen->outcome == AW_OUTCOME_UNKNOWN && makes_folder(seen) &&
-	       aw_anchor_within(&sieve->anchors, path, true);
+	       aw_path_variable_within(&sieve->anchors, path, true);
 }
 
 /* O_TMPFILE: nothing else makes what is a folder by opening it. */
 static bool makes_unnamed(
-	const struct aw_sieve *sieve, const struct aw_seen *seen, const char *path)
+	const struct aw_baseline *sieve, const struct aw_seen *seen, const char *path)
 {
 	const char *rest;
 	struct stat st;
 
 	if (seen->action != AW_CREATE || strncmp(seen->call, "open", 4) != 0)
 		return false;
-	if (aw_anchor_of(&sieve->anchors, path, &rest) > 0 && !*rest)
+	if (aw_path_variable_of(&sieve->anchors, path, &rest) > 0 && !*rest)
 		return true;
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* The name that a call is about; the end of a link is judged as policy/decide.c has it.
  */
-static struct aw_need file_need(const struct aw_sieve *sieve,
+static struct aw_access_need file_need(const struct aw_baseline *sieve,
 	const struct aw_seen *seen, const char *path, size_t len, enum aw_action action)
 {
 	static const char *const listing[] = {
 		"opendir", "fdopendir", "scandir", "ftw", "nftw", "fts_open", NULL};
 	static const char *const entering[] = {"chdir", "fchdir", "chroot", NULL};
-	struct aw_need need = {.action = action, .path = path, .len = len};
+	struct aw_access_need need = {.action = action, .path = path, .len = len};
 
 	if (action != AW_READ && was_there(sieve, seen, path))
 		need.action = AW_READ;
@@ -137,8 +138,8 @@ static bool is_shim(const struct aw_seen *seen)
 	       strcmp(seen->path + seen->path_len - len, SHIM) == 0;
 }
 
-static size_t file_needs(
-	const struct aw_sieve *sieve, const struct aw_seen *seen, struct aw_need *needs)
+static size_t file_needs(const struct aw_baseline *sieve, const struct aw_seen *seen,
+	struct aw_access_need *needs)
 {
 	bool symlink = strstr(seen->call, "symlink") != NULL;
 	bool link = !symlink && strncmp(seen->call, "link", 4) == 0;
@@ -155,33 +156,33 @@ static size_t file_needs(
 }
 
 /* Binding a Unix socket makes a file, too. */
-static size_t address_needs(const struct aw_seen *seen, struct aw_need *needs)
+static size_t address_needs(const struct aw_seen *seen, struct aw_access_need *needs)
 {
 	const struct aw_address *address = &seen->address;
 	bool bind = seen->action == AW_BIND;
 
 	if (!address->family || (address->family == AF_UNIX && !address->path_len))
 		return 0;
-	needs[0] = (struct aw_need){.action = seen->action,
+	needs[0] = (struct aw_access_need){.action = seen->action,
 		.access = bind ? AW_GRANT_LISTEN : AW_GRANT_CONNECT,
 		.path = ""};
 	if (!bind || address->family != AF_UNIX || address->path[0] != '/')
 		return 1;
-	needs[1] = (struct aw_need){.action = AW_BIND,
+	needs[1] = (struct aw_access_need){.action = AW_BIND,
 		.access = AW_GRANT_WRITE,
 		.path = address->path,
 		.len = address->path_len};
 	return 2;
 }
 
-size_t aw_needs_of(const struct aw_sieve *sieve, const struct aw_seen *seen,
-	struct aw_need needs[AW_NEEDS_MOST])
+size_t aw_needs_of(const struct aw_baseline *sieve, const struct aw_seen *seen,
+	struct aw_access_need needs[AW_NEEDS_MAX])
 {
 	switch (seen->action) {
 	case AW_EXEC:
 		if (seen->path[0] != '/')
 			return 0;
-		needs[0] = (struct aw_need){.access = AW_GRANT_EXEC,
+		needs[0] = (struct aw_access_need){.access = AW_GRANT_EXEC,
 			.action = AW_EXEC,
 			.path = seen->path,
 			.len = seen->path_len,
@@ -201,16 +202,16 @@ size_t aw_needs_of(const struct aw_sieve *sieve, const struct aw_seen *seen,
 	}
 }
 
-static enum aw_fate asked(
-	struct aw_reason *reason, enum aw_cause cause, const char *text)
+static enum aw_access_outcome asked(
+	struct aw_learn_reason *reason, enum aw_cause cause, const char *text)
 {
 	reason->cause = cause;
 	snprintf(reason->text, sizeof(reason->text), "%s", text);
-	return AW_FATE_ASKED;
+	return AW_OUTCOME_ASKED;
 }
 
-static bool is_protected(const struct aw_sieve *sieve, const struct aw_seen *seen,
-	const struct aw_need *need, struct aw_reason *reason)
+static bool is_protected(const struct aw_baseline *sieve, const struct aw_seen *seen,
+	const struct aw_access_need *need, struct aw_learn_reason *reason)
 {
 	struct aw_decision decision;
 	struct aw_rule rule;
@@ -224,8 +225,8 @@ static bool is_protected(const struct aw_sieve *sieve, const struct aw_seen *see
 	return true;
 }
 
-static bool denied_by(
-	struct aw_reason *reason, const char *file, unsigned line, const char *text)
+static bool denied_by(struct aw_learn_reason *reason, const char *file, unsigned line,
+	const char *text)
 {
 	reason->cause = AW_CAUSE_DENIED;
 	snprintf(reason->text, sizeof(reason->text), "%.60s:%u: %.70s",
@@ -234,8 +235,8 @@ static bool denied_by(
 }
 
 /* A rule of the policy that counts now says no: what it says is meant. */
-static bool is_denied(const struct aw_sieve *sieve, const struct aw_seen *seen,
-	const struct aw_need *need, struct aw_reason *reason)
+static bool is_denied(const struct aw_baseline *sieve, const struct aw_seen *seen,
+	const struct aw_access_need *need, struct aw_learn_reason *reason)
 {
 	struct aw_decision decision;
 	struct aw_rule rule;
@@ -261,28 +262,28 @@ bool aw_host_is_plain(const char *host)
 	return len > 0 && len < 254 && !host[len];
 }
 
-static enum aw_fate internet_fate(const struct aw_sieve *sieve,
-	const struct aw_seen *seen, const struct aw_need *need,
-	struct aw_reason *reason)
+static enum aw_access_outcome internet_fate(const struct aw_baseline *sieve,
+	const struct aw_seen *seen, const struct aw_access_need *need,
+	struct aw_learn_reason *reason)
 {
 	struct aw_decision decision;
 
 	if (need->access == AW_GRANT_LISTEN)
-		return AW_FATE_WANTED;
+		return AW_OUTCOME_WANTED;
 	if (!seen->address.port) /* asks which way a packet would go; nothing is sent */
-		return AW_FATE_LEFT;
+		return AW_OUTCOME_LEFT;
 	if ((seen->address.host && aw_host_is_plain(seen->address.host)) ||
 		aw_address_is_loopback(&seen->address))
-		return AW_FATE_WANTED;
+		return AW_OUTCOME_WANTED;
 	aw_judge(&sieve->dns, seen, need, &decision);
 	if (decision.verdict == AW_ALLOW)
-		return AW_FATE_WANTED;
+		return AW_OUTCOME_WANTED;
 	return asked(reason, AW_CAUSE_ADDRESS, "an address without a name");
 }
 
-static enum aw_fate address_fate(const struct aw_sieve *sieve,
-	const struct aw_seen *seen, const struct aw_need *need,
-	struct aw_reason *reason)
+static enum aw_access_outcome address_fate(const struct aw_baseline *sieve,
+	const struct aw_seen *seen, const struct aw_access_need *need,
+	struct aw_learn_reason *reason)
 {
 	const char *what;
 
@@ -294,7 +295,7 @@ static enum aw_fate address_fate(const struct aw_sieve *sieve,
 		what = aw_secret_socket(seen->address.path);
 		if (what && need->access == AW_GRANT_CONNECT)
 			return asked(reason, AW_CAUSE_SECRET, what);
-		return AW_FATE_WANTED;
+		return AW_OUTCOME_WANTED;
 	default:
 		return asked(reason, AW_CAUSE_FAMILY,
 			"no entry can stand for this family of addresses");
@@ -303,7 +304,7 @@ static enum aw_fate address_fate(const struct aw_sieve *sieve,
 
 /* Enforce keeps these to processes of the session, whatever a policy says; ps(1) can do
  * without. */
-static bool is_of_another_process(const struct aw_need *need)
+static bool is_of_another_process(const struct aw_access_need *need)
 {
 	static const char *const patterns[] = {
 		"/proc/[0-9]*/environ", "/proc/[0-9]*/mem"};
@@ -316,7 +317,7 @@ static bool is_of_another_process(const struct aw_need *need)
 }
 
 /* It failed, and a policy that refuses it makes no difference that matters. */
-static bool is_lost(const struct aw_seen *seen, const struct aw_need *need)
+static bool is_lost(const struct aw_seen *seen, const struct aw_access_need *need)
 {
 	if (seen->outcome != AW_OUTCOME_FAILED || need->access >= AW_GRANT_CONNECT)
 		return false;
@@ -326,22 +327,23 @@ static bool is_lost(const struct aw_seen *seen, const struct aw_need *need)
 	return true;
 }
 
-enum aw_fate aw_need_fate(const struct aw_sieve *sieve, const struct aw_seen *seen,
-	const struct aw_need *need, struct aw_reason *ret_reason)
+enum aw_access_outcome aw_access_find_outcome(const struct aw_baseline *sieve,
+	const struct aw_seen *seen, const struct aw_access_need *need,
+	struct aw_learn_reason *ret_reason)
 {
 	struct aw_decision decision;
 	const char *what;
 
 	aw_judge(&sieve->base, seen, need, &decision);
 	if (decision.verdict == AW_ALLOW)
-		return AW_FATE_FREE;
+		return AW_OUTCOME_FREE;
 	if (is_lost(seen, need) || is_of_another_process(need))
-		return AW_FATE_LEFT;
+		return AW_OUTCOME_LEFT;
 	if (is_protected(sieve, seen, need, ret_reason) ||
 		is_denied(sieve, seen, need, ret_reason))
-		return AW_FATE_ASKED;
+		return AW_OUTCOME_ASKED;
 	if (need->access >= AW_GRANT_CONNECT)
 		return address_fate(sieve, seen, need, ret_reason);
 	what = aw_secret_file(need->path);
-	return what ? asked(ret_reason, AW_CAUSE_SECRET, what) : AW_FATE_WANTED;
+	return what ? asked(ret_reason, AW_CAUSE_SECRET, what) : AW_OUTCOME_WANTED;
 }

@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { AW_PART_SIZE = 520 }; /* of the longest name, every sign quoted */
+enum { AW_COMPONENT_SIZE = 520 }; /* of the longest name, every sign quoted */
 
 /* Who used a name: that tells what may be made up in it. */
-struct aw_maker {
+struct aw_name_maker {
 	pid_t pid;
 	bool python; /* whose names for temporary files are eight signs and no more */
 	const char *user; /* a part that is just this becomes $USER; NULL: none does */
@@ -26,18 +26,18 @@ struct aw_maker {
  * it stands in a folder for temporary files, where made-up names are taken for granted.
  * True when the pattern has a wildcard.
  */
-bool aw_part_pattern(const char *name, size_t len, bool temporary,
-	struct aw_maker maker, char out[AW_PART_SIZE]);
+bool aw_component_pattern(const char *name, size_t len, bool temporary,
+	struct aw_name_maker factory, char out[AW_COMPONENT_SIZE]);
 
 /*
  * The same for the part at of a path below the root folder (whole, no leading slash)
  * or, when rooted is false, below a variable: a number in /proc is that of a process,
  * and the user's name is the variable.
  */
-bool aw_part_of_path(const char *whole, const char *at, size_t len, bool rooted,
-	bool temporary, struct aw_maker maker, char out[AW_PART_SIZE]);
+bool aw_component_of_path(const char *whole, const char *at, size_t len, bool rooted,
+	bool temporary, struct aw_name_maker factory, char out[AW_COMPONENT_SIZE]);
 
 /* The same with nothing made up: every sign means itself. */
-void aw_part_quote(const char *name, size_t len, char out[AW_PART_SIZE]);
+void aw_component_quote(const char *name, size_t len, char out[AW_COMPONENT_SIZE]);
 
 #endif

@@ -61,25 +61,25 @@ void aw_programs_free(struct aw_programs *programs)
 	}
 }
 
-static void add_name(struct aw_tally *tally, const char *by)
+static void add_name(struct aw_counter *tally, const char *by)
 {
 	for (uint8_t i = 0; i < tally->known; i++)
 		if (tally->by[i] == by)
 			return;
-	if (tally->known < AW_TALLY_NAMES)
+	if (tally->known < AW_COUNTER_NAMES)
 		tally->by[tally->known++] = by;
 	else
 		tally->others = true;
 }
 
-void aw_tally_add(struct aw_tally *tally, uint64_t times, const char *by)
+void aw_counter_add(struct aw_counter *tally, uint64_t times, const char *by)
 {
 	tally->times += times;
 	if (by)
 		add_name(tally, by);
 }
 
-void aw_tally_join(struct aw_tally *tally, const struct aw_tally *other)
+void aw_counter_join(struct aw_counter *tally, const struct aw_counter *other)
 {
 	tally->times += other->times;
 	tally->others |= other->others;
@@ -87,7 +87,7 @@ void aw_tally_join(struct aw_tally *tally, const struct aw_tally *other)
 		add_name(tally, other->by[i]);
 }
 
-void aw_tally_text(const struct aw_tally *tally, char *out, size_t size)
+void aw_counter_text(const struct aw_counter *tally, char *out, size_t size)
 {
 	size_t used = (size_t)snprintf(out, size, "%" PRIu64 " time%s", tally->times,
 		tally->times == 1 ? "" : "s");

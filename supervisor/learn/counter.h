@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AW_TALLY_NAMES = 3 };
+enum { AW_COUNTER_NAMES = 3 };
 
 /* Names of programs, each kept once. */
 struct aw_programs {
@@ -17,11 +17,11 @@ struct aw_programs {
 };
 
 /* The first programs, in the order in which they came. */
-struct aw_tally {
+struct aw_counter {
 	uint64_t times;
-	const char *by[AW_TALLY_NAMES]; /* borrowed from aw_programs */
-	uint8_t known;			/* of by */
-	bool others;			/* there were more */
+	const char *by[AW_COUNTER_NAMES]; /* borrowed from aw_programs */
+	uint8_t known;			  /* of by */
+	bool others;			  /* there were more */
 };
 
 /* The name of the program at path: kept, and the same pointer each time. */
@@ -32,10 +32,10 @@ bool aw_programs_have(const struct aw_programs *programs, const char *start);
 void aw_programs_free(struct aw_programs *programs);
 
 /* by may be NULL: not known. */
-void aw_tally_add(struct aw_tally *tally, uint64_t times, const char *by);
-void aw_tally_join(struct aw_tally *tally, const struct aw_tally *other);
+void aw_counter_add(struct aw_counter *tally, uint64_t times, const char *by);
+void aw_counter_join(struct aw_counter *tally, const struct aw_counter *other);
 
 /* "3 times, by git and node". */
-void aw_tally_text(const struct aw_tally *tally, char *out, size_t size);
+void aw_counter_text(const struct aw_counter *tally, char *out, size_t size);
 
 #endif

@@ -13,7 +13,7 @@ enum { PICKED_LEAST = 32768, QUOTED = 2 * 4096 };
 /* Ports from here on are picked by the system, and other ones the next time. */
 #define PICKED "32768-65535"
 
-struct aw_maker aw_maker_of(
+struct aw_name_maker aw_name_maker_of(
 	const struct aw_learner *learner, const struct aw_seen *seen)
 {
 	const char *name = strrchr(seen->exe, '/'), *user = learner->variables->user;
@@ -22,26 +22,26 @@ struct aw_maker aw_maker_of(
 	if (user && strcmp(user, "root") == 0)
 		user = NULL;
 
-	return (struct aw_maker){
+	return (struct aw_name_maker){
 		seen->pid, name && strncmp(name, "/python", 7) == 0, user};
 }
 
-char *aw_destination_path(
-	const struct aw_learner *learner, const char *path, struct aw_maker maker)
+char *aw_destination_path(const struct aw_learner *learner, const char *path,
+	struct aw_name_maker factory)
 {
-	const struct aw_anchors *anchors = &learner->sieve.anchors;
+	const struct aw_path_variables *anchors = &learner->sieve.anchors;
 	const char *rest;
-	size_t anchor = aw_anchor_of(anchors, path, &rest), used = 0;
+	size_t anchor = aw_path_variable_of(anchors, path, &rest), used = 0;
 	const char *name = anchors->items[anchor].name;
-	char out[QUOTED + AW_PART_SIZE] = "", above[4200] = "";
+	char out[QUOTED + AW_COMPONENT_SIZE] = "", above[4200] = "";
 	const char *start = rest;
 
 	while (*rest && used < QUOTED) {
 		size_t len = strcspn(rest, "/");
 
 		out[used++] = '/';
-		aw_part_of_path(start, rest, len, name[0] == '\0',
-			aw_root_is_temporary(name, above), maker, out + used);
+		aw_component_of_path(start, rest, len, name[0] == '\0',
+			aw_root_is_temporary(name, above), factory, out + used);
 		used += strlen(out + used);
 		snprintf(
 			above, sizeof(above), "%.*s", (int)(rest + len - start), start);
@@ -53,17 +53,17 @@ char *aw_destination_path(
 static char *unix_text(const struct aw_learner *learner, const struct aw_seen *seen)
 {
 	const char *path = seen->address.path, *agent = getenv("SSH_AUTH_SOCK");
-	char quoted[AW_PART_SIZE], *pattern, *text;
+	char quoted[AW_COMPONENT_SIZE], *pattern, *text;
 
 	if (path[0] == '@') {
-		aw_part_pattern(path + 1, seen->address.path_len - 1, true,
-			aw_maker_of(learner, seen), quoted);
+		aw_component_pattern(path + 1, seen->address.path_len - 1, true,
+			aw_name_maker_of(learner, seen), quoted);
 		return aw_learn_text("unix:@%s", quoted);
 	}
 	if (agent && strcmp(agent, path) == 0 &&
-		learner->wish.for_whom != AW_LEARN_WORKSPACE)
+		learner->params.for_whom != AW_LEARN_WORKSPACE)
 		return aw_learn_text("unix:$env:SSH_AUTH_SOCK");
-	pattern = aw_destination_path(learner, path, aw_maker_of(learner, seen));
+	pattern = aw_destination_path(learner, path, aw_name_maker_of(learner, seen));
 	text = aw_learn_text("unix:%s", pattern);
 	free(pattern);
 	return text;
@@ -82,7 +82,7 @@ static char *with_port(const char *host, unsigned port, const char *range)
 
 static bool is_name_server(const struct aw_learner *learner, const struct aw_seen *seen)
 {
-	const struct aw_need need = {
+	const struct aw_access_need need = {
 		.access = AW_GRANT_CONNECT, .action = AW_CONNECT, .path = ""};
 	struct aw_decision decision;
 
@@ -118,7 +118,7 @@ static bool is_local_port(const struct aw_destination *d, bool listen)
 	return d->listen == listen && strncmp(d->text, "localhost:", 10) == 0;
 }
 
-void aw_destinations_fold(struct aw_learner *learner)
+void aw_destinations_generalize(struct aw_learner *learner)
 {
 	for (int listen = 0; listen < 2; listen++) {
 		struct aw_destination *d, *next, *first = NULL;
@@ -126,7 +126,7 @@ void aw_destinations_fold(struct aw_learner *learner)
 
 		HASH_ITER(hh, learner->destinations, d, next)
 		ports += is_local_port(d, listen);
-		if (ports < learner->wish.siblings)
+		if (ports < learner->params.siblings)
 			continue;
 		HASH_ITER(hh, learner->destinations, d, next)
 		{
@@ -136,7 +136,7 @@ void aw_destinations_fold(struct aw_learner *learner)
 				first = d;
 				continue;
 			}
-			aw_tally_join(&first->tally, &d->tally);
+			aw_counter_join(&first->tally, &d->tally);
 			HASH_DEL(learner->destinations, d);
 			free(d->text);
 			free(d);

@@ -22,7 +22,7 @@ static bool may_stand(const struct folding *f, const struct aw_branch *branch)
 	if (strcmp(branch->name, "**") == 0 || aw_root_is_wide(anchor, rest, f->access))
 		return false;
 	return !aw_branch_path(f->tree, branch, path, sizeof(path)) ||
-	       !aw_anchor_within(f->tree->anchors, path, false);
+	       !aw_path_variable_within(f->tree->anchors, path, false);
 }
 
 /* Take over what is below. */
@@ -38,7 +38,7 @@ static void absorb(struct aw_branch *to, struct aw_branch *from, enum aw_access 
 		absorb(to, child, access);
 		if (!gone->needed)
 			continue;
-		aw_tally_join(&use->tally, &gone->tally);
+		aw_counter_join(&use->tally, &gone->tally);
 		use->missing = use->missing && gone->missing;
 		use->presets &= gone->presets;
 		*gone = (struct aw_use){.needed = false};
@@ -93,7 +93,7 @@ static unsigned fold(struct folding *f, struct aw_branch *branch)
 	return 1;
 }
 
-void aw_fold(struct aw_learn_tree *tree, enum aw_access access, unsigned siblings)
+void aw_generalize(struct aw_learn_tree *tree, enum aw_access access, unsigned siblings)
 {
 	struct folding f = {tree, access, siblings};
 
@@ -184,7 +184,7 @@ static void collect(struct aw_learn_tree *tree, struct aw_branch *branch,
 	collect(tree, child, access, lines);
 }
 
-void aw_fold_lines(
+void aw_generalize_lines(
 	struct aw_learn_tree *tree, enum aw_access access, struct aw_list_of_lines *ret)
 {
 	for (size_t i = 0; i < tree->anchors->count; i++)

@@ -16,7 +16,7 @@
 /* One entry of a list. */
 struct aw_line {
 	char *text; /* owned; as it stands in the policy */
-	struct aw_tally tally;
+	struct aw_counter tally;
 	bool folder;  /* followed by an entry that takes out what is below */
 	bool unnamed; /* ... and by one for files that are made in it without a name */
 	bool missing; /* never there */
@@ -28,13 +28,14 @@ struct aw_list_of_lines {
 };
 
 /* Fold the tree's uses of this kind. */
-void aw_fold(struct aw_learn_tree *tree, enum aw_access access, unsigned siblings);
+void aw_generalize(
+	struct aw_learn_tree *tree, enum aw_access access, unsigned siblings);
 
 /*
  * The entries that are left, in an order in which a folder stands in front of what is
  * below it.  Reads that a write entry admits are left out.
  */
-void aw_fold_lines(struct aw_learn_tree *tree, enum aw_access access,
+void aw_generalize_lines(struct aw_learn_tree *tree, enum aw_access access,
 	struct aw_list_of_lines *ret);
 
 void aw_list_of_lines_free(struct aw_list_of_lines *lines);

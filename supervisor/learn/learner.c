@@ -8,19 +8,19 @@
 
 enum { ROOM = 20000 };
 
-int aw_learner_init(struct aw_learner *learner, const struct aw_learn_wish *wish,
+int aw_learner_init(struct aw_learner *learner, const struct aw_learn_params *params,
 	const struct aw_policy_variables *variables, const struct aw_policy *present,
 	struct aw_error *err)
 {
 	memset(learner, 0, sizeof(*learner));
-	learner->wish = *wish;
+	learner->params = *params;
 	learner->room = ROOM;
 	learner->variables = variables;
-	if (aw_sieve_init(&learner->sieve, variables, present, err) < 0)
+	if (aw_baseline_init(&learner->sieve, variables, present, err) < 0)
 		return aw_while(err, "what no policy changes");
 	aw_learn_tree_init(&learner->tree, &learner->sieve.anchors);
-	learner->tree.style.whole_workspace = wish->for_whom == AW_LEARN_AGENT;
-	if (wish->for_whom != AW_LEARN_WORKSPACE)
+	learner->tree.style.whole_workspace = params->for_whom == AW_LEARN_AGENT;
+	if (params->for_whom != AW_LEARN_WORKSPACE)
 		aw_presets_load(&learner->presets, variables);
 	return 0;
 }
@@ -28,7 +28,7 @@ int aw_learner_init(struct aw_learner *learner, const struct aw_learn_wish *wish
 void aw_learner_release(struct aw_learner *learner)
 {
 	struct aw_destination *d, *next_destination;
-	struct aw_question *q, *next_question;
+	struct aw_learn_question *q, *next_question;
 
 	HASH_ITER(hh, learner->destinations, d, next_destination)
 	{
@@ -45,11 +45,11 @@ void aw_learner_release(struct aw_learner *learner)
 	aw_lookups_free(&learner->lookups);
 	aw_programs_free(&learner->programs);
 	aw_presets_release(&learner->presets);
-	aw_sieve_release(&learner->sieve);
+	aw_baseline_release(&learner->sieve);
 }
 
 static void want_address(struct aw_learner *learner, const struct aw_seen *seen,
-	const struct aw_need *need, const char *by)
+	const struct aw_access_need *need, const char *by)
 {
 	bool listen = need->access == AW_GRANT_LISTEN;
 	char *text = aw_destination_text(learner, seen, listen);
@@ -69,7 +69,7 @@ static void want_address(struct aw_learner *learner, const struct aw_seen *seen,
 	}
 	free(text);
 	d->presets &= presets;
-	aw_tally_add(&d->tally, 1, by);
+	aw_counter_add(&d->tally, 1, by);
 }
 
 /* No preset is asked about what is installed: they leave reading to the default. */
@@ -85,16 +85,17 @@ static bool may_be_preset(const struct aw_learn_tree *tree,
 }
 
 static void want_file(struct aw_learner *learner, const struct aw_seen *seen,
-	const struct aw_need *need, const char *by)
+	const struct aw_access_need *need, const char *by)
 {
 	struct aw_branch *branch;
 	struct aw_use *use;
 	bool whole;
 
-	if (learner->wish.files == AW_LEARN_READ_ONLY && need->access == AW_GRANT_READ)
+	if (learner->params.files == AW_LEARN_READ_ONLY &&
+		need->access == AW_GRANT_READ)
 		return;
 	branch = aw_learn_tree_find(&learner->tree, need->path, need->access,
-		aw_maker_of(learner, seen), &whole);
+		aw_name_maker_of(learner, seen), &whole);
 	use = &branch->uses[need->access];
 	if (!use->needed) {
 		use->needed = use->folder = use->missing = true;
@@ -112,14 +113,14 @@ static void want_file(struct aw_learner *learner, const struct aw_seen *seen,
 			may_be_preset(&learner->tree, branch, need->access)
 				? aw_presets_admit(&learner->presets, seen, need)
 				: 0;
-	aw_tally_add(&use->tally, 1, by);
+	aw_counter_add(&use->tally, 1, by);
 }
 
 static void fold_all(struct aw_learner *learner)
 {
-	aw_fold(&learner->tree, AW_GRANT_EXEC, learner->wish.siblings);
-	aw_fold(&learner->tree, AW_GRANT_WRITE, learner->wish.siblings);
-	aw_fold(&learner->tree, AW_GRANT_READ, learner->wish.siblings);
+	aw_generalize(&learner->tree, AW_GRANT_EXEC, learner->params.siblings);
+	aw_generalize(&learner->tree, AW_GRANT_WRITE, learner->params.siblings);
+	aw_generalize(&learner->tree, AW_GRANT_READ, learner->params.siblings);
 }
 
 /* More names can only fold more, so folding early changes nothing but the size. */
@@ -135,10 +136,10 @@ static void keep_small(struct aw_learner *learner)
 
 void aw_learner_add(struct aw_learner *learner, const struct aw_seen *seen)
 {
-	struct aw_need needs[AW_NEEDS_MOST];
+	struct aw_access_need needs[AW_NEEDS_MAX];
 	size_t count = aw_needs_of(&learner->sieve, seen, needs);
 	const char *by = aw_program_name_of(&learner->programs, seen->exe);
-	struct aw_reason reason;
+	struct aw_learn_reason reason;
 
 	learner->calls++;
 	aw_lookups_add(&learner->lookups, seen);
@@ -149,14 +150,15 @@ void aw_learner_add(struct aw_learner *learner, const struct aw_seen *seen)
 			aw_program_name_of(&learner->programs, seen->argv[0]);
 	}
 	for (size_t i = 0; i < count; i++) {
-		switch (aw_need_fate(&learner->sieve, seen, &needs[i], &reason)) {
-		case AW_FATE_WANTED:
+		switch (aw_access_find_outcome(
+			&learner->sieve, seen, &needs[i], &reason)) {
+		case AW_OUTCOME_WANTED:
 			if (needs[i].access >= AW_GRANT_CONNECT)
 				want_address(learner, seen, &needs[i], by);
 			else
 				want_file(learner, seen, &needs[i], by);
 			break;
-		case AW_FATE_ASKED:
+		case AW_OUTCOME_ASKED:
 			aw_question_add(learner, seen, &needs[i], &reason, by);
 			break;
 		default:
@@ -230,23 +232,23 @@ static int by_text(const struct aw_destination *a, const struct aw_destination *
 	return strcmp(a->text, b->text);
 }
 
-void aw_learner_settle(struct aw_learner *learner)
+void aw_learner_complete(struct aw_learner *learner)
 {
 	static const char listen[] = "listen ";
 	struct aw_destination *d, *next;
 
 	choose_presets(learner);
 	/* presets leave reading to the default, and so does what stands beside them */
-	learner->read_only = learner->wish.files == AW_LEARN_READ_ONLY ||
-			     (learner->wish.files == AW_LEARN_CHOSEN &&
+	learner->read_only = learner->params.files == AW_LEARN_READ_ONLY ||
+			     (learner->params.files == AW_LEARN_CHOSEN &&
 				     aw_presets_are_of_program(&learner->presets));
 	HASH_SORT(learner->destinations, by_text);
 	HASH_ITER(hh, learner->destinations, d, next)
 	if (d->listen)
 		memmove(d->text, d->text + sizeof(listen) - 1,
 			strlen(d->text) - sizeof(listen) + 2);
-	aw_destinations_fold(learner);
-	aw_questions_fold(learner);
+	aw_destinations_generalize(learner);
+	aw_questions_generalize(learner);
 	aw_learn_tree_sort(&learner->tree);
 	fold_all(learner);
 }

@@ -17,21 +17,21 @@
 struct aw_destination {
 	char *text; /* owned; as a policy has it */
 	bool listen;
-	struct aw_tally tally;
+	struct aw_counter tally;
 	uint64_t presets; /* those that admit each use */
 	UT_hash_handle hh;
 };
 
 /* Something that only a person may allow. */
-struct aw_question {
+struct aw_learn_question {
 	char *key;     /* owned */
 	char *text;    /* owned; the entry that would allow it */
 	char *subject; /* owned; the path, or the address */
 	enum aw_access access;
 	bool missing;
 	bool covered; /* an entry of the policy admits it: it has to be denied */
-	struct aw_reason reason;
-	struct aw_tally tally;
+	struct aw_learn_reason reason;
+	struct aw_counter tally;
 	UT_hash_handle hh;
 };
 
@@ -41,29 +41,29 @@ enum aw_learn_for { AW_LEARN_POLICY, AW_LEARN_WORKSPACE, AW_LEARN_AGENT };
 /* filesystem.default; chosen: read-only beside a program's preset, else deny. */
 enum aw_learn_files { AW_LEARN_CHOSEN, AW_LEARN_DENY, AW_LEARN_READ_ONLY };
 
-struct aw_learn_wish {
+struct aw_learn_params {
 	enum aw_learn_for for_whom;
 	enum aw_learn_files files;
 	unsigned siblings;
 };
 
 struct aw_learner {
-	struct aw_learn_wish wish;
+	struct aw_learn_params params;
 	const struct aw_policy_variables *variables; /* borrowed */
-	struct aw_sieve sieve;
+	struct aw_baseline sieve;
 	struct aw_learn_tree tree;
 	struct aw_programs programs;
 	struct aw_presets presets;
 	struct aw_lookups lookups;
 	struct aw_destination *destinations; /* owned */
-	struct aw_question *questions;	     /* owned */
+	struct aw_learn_question *questions; /* owned */
 	uint64_t calls, sessions;
 	size_t room;	/* branches of the tree; then it is folded while it grows */
 	bool read_only; /* reading is left to the default */
 };
 
 /* variables and present (NULL: none) are borrowed. */
-int aw_learner_init(struct aw_learner *learner, const struct aw_learn_wish *wish,
+int aw_learner_init(struct aw_learner *learner, const struct aw_learn_params *params,
 	const struct aw_policy_variables *variables, const struct aw_policy *present,
 	struct aw_error *err);
 void aw_learner_release(struct aw_learner *learner);
@@ -72,24 +72,25 @@ void aw_learner_release(struct aw_learner *learner);
 void aw_learner_add(struct aw_learner *learner, const struct aw_seen *seen);
 
 /* All calls are in: choose presets, leave out what they admit, and fold. */
-void aw_learner_settle(struct aw_learner *learner);
+void aw_learner_complete(struct aw_learner *learner);
 
 /* question.c: one more question, or one more time the same. */
 void aw_question_add(struct aw_learner *learner, const struct aw_seen *seen,
-	const struct aw_need *need, const struct aw_reason *reason, const char *by);
+	const struct aw_access_need *need, const struct aw_learn_reason *reason,
+	const char *by);
 /* Many about one folder, for one reason, become one. */
-void aw_questions_fold(struct aw_learner *learner);
-void aw_question_free(struct aw_question *question);
+void aw_questions_generalize(struct aw_learner *learner);
+void aw_question_free(struct aw_learn_question *question);
 
 /* destination.c: the entry for the address of a call; owned by the caller. */
 char *aw_destination_text(
 	const struct aw_learner *learner, const struct aw_seen *seen, bool listen);
 /* The pattern for a path outside of the tree; owned by the caller. */
-char *aw_destination_path(
-	const struct aw_learner *learner, const char *path, struct aw_maker maker);
-struct aw_maker aw_maker_of(
+char *aw_destination_path(const struct aw_learner *learner, const char *path,
+	struct aw_name_maker factory);
+struct aw_name_maker aw_name_maker_of(
 	const struct aw_learner *learner, const struct aw_seen *seen);
 /* Many ports of this machine become all of them. */
-void aw_destinations_fold(struct aw_learner *learner);
+void aw_destinations_generalize(struct aw_learner *learner);
 
 #endif

@@ -14,7 +14,7 @@ static size_t depth_of(const char *path)
 }
 
 /* Behind those that are nearer to the root; of two for one folder the first counts. */
-static void add(struct aw_anchors *anchors, const char *name, const char *path)
+static void add(struct aw_path_variables *anchors, const char *name, const char *path)
 {
 	size_t at = anchors->count, i;
 
@@ -27,25 +27,25 @@ static void add(struct aw_anchors *anchors, const char *name, const char *path)
 		anchors->items[at] = anchors->items[at - 1];
 		at--;
 	}
-	anchors->items[at] = (struct aw_anchor){name, path, strlen(path)};
+	anchors->items[at] = (struct aw_path_variable){name, path, strlen(path)};
 	anchors->count++;
 }
 
-void aw_anchors_init(
-	struct aw_anchors *anchors, const struct aw_policy_variables *variables)
+void aw_path_variables_init(
+	struct aw_path_variables *anchors, const struct aw_policy_variables *variables)
 {
-	*anchors = (struct aw_anchors){.items = {{"", "", 0}}, .count = 1};
+	*anchors = (struct aw_path_variables){.items = {{"", "", 0}}, .count = 1};
 	add(anchors, "$WORKSPACE", variables->workspace);
 	add(anchors, "$HOME", variables->home);
 	add(anchors, "$TMPDIR", variables->tmpdir);
 	add(anchors, "$AGENTWATCH_DIR", variables->agentwatch_dir);
 }
 
-size_t aw_anchor_of(
-	const struct aw_anchors *anchors, const char *path, const char **ret_rest)
+size_t aw_path_variable_of(const struct aw_path_variables *anchors, const char *path,
+	const char **ret_rest)
 {
 	for (size_t i = anchors->count - 1;; i--) {
-		const struct aw_anchor *a = &anchors->items[i];
+		const struct aw_path_variable *a = &anchors->items[i];
 
 		if (strncmp(path, a->path, a->len) != 0 ||
 			(path[a->len] && path[a->len] != '/'))
@@ -55,14 +55,15 @@ size_t aw_anchor_of(
 	}
 }
 
-bool aw_anchor_within(const struct aw_anchors *anchors, const char *path, bool self)
+bool aw_path_variable_within(
+	const struct aw_path_variables *anchors, const char *path, bool self)
 {
 	size_t len = strlen(path);
 
 	if (len == 1)
 		return true;
 	for (size_t i = 1; i < anchors->count; i++) {
-		const struct aw_anchor *a = &anchors->items[i];
+		const struct aw_path_variable *a = &anchors->items[i];
 
 		if (strncmp(a->path, path, len) == 0 &&
 			(a->path[len] == '/' || (self && !a->path[len])))

@@ -10,29 +10,30 @@
 
 #include "policy/load/load.h"
 
-enum { AW_ANCHORS = 5 };
+enum { AW_PATH_VARIABLES = 5 };
 
-struct aw_anchor {
+struct aw_path_variable {
 	const char *name; /* "$HOME"; "" for the root folder */
 	const char *path; /* borrowed; "" for the root folder */
 	size_t len;
 };
 
 /* The root folder, then variables: one that lies in another stands behind it. */
-struct aw_anchors {
-	struct aw_anchor items[AW_ANCHORS];
+struct aw_path_variables {
+	struct aw_path_variable items[AW_PATH_VARIABLES];
 	size_t count;
 };
 
 /* variables must outlive the anchors. */
-void aw_anchors_init(
-	struct aw_anchors *anchors, const struct aw_policy_variables *variables);
+void aw_path_variables_init(
+	struct aw_path_variables *anchors, const struct aw_policy_variables *variables);
 
 /* The index of the nearest one at or above path; *ret_rest has no leading slash. */
-size_t aw_anchor_of(
-	const struct aw_anchors *anchors, const char *path, const char **ret_rest);
+size_t aw_path_variable_of(const struct aw_path_variables *anchors, const char *path,
+	const char **ret_rest);
 
 /* True when path is a folder in which an anchor lies, or (self) one itself. */
-bool aw_anchor_within(const struct aw_anchors *anchors, const char *path, bool self);
+bool aw_path_variable_within(
+	const struct aw_path_variables *anchors, const char *path, bool self);
 
 #endif

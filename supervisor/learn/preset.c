@@ -43,7 +43,7 @@ void aw_presets_load(
 		const char *name = found[i]->d_name, *end = strstr(name, END);
 
 		if (end && !end[sizeof(END) - 1] && name[0] != '.' &&
-			presets->count < AW_PRESETS_MOST)
+			presets->count < AW_PRESETS_MAX)
 			load_one(presets, name, (size_t)(end - name), variables);
 		free(found[i]);
 	}
@@ -74,7 +74,7 @@ static bool owns(const struct aw_policy *policy, const char *name, uint32_t inde
 }
 
 uint64_t aw_presets_admit(struct aw_presets *presets, const struct aw_seen *seen,
-	const struct aw_need *need)
+	const struct aw_access_need *need)
 {
 	uint64_t mask = 0;
 

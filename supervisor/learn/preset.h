@@ -14,14 +14,14 @@
 #include "supervisor/learn/reference_policy.h"
 #include "supervisor/learn/counter.h"
 
-enum { AW_PRESETS_MOST = 64 };
+enum { AW_PRESETS_MAX = 64 };
 
 struct aw_presets {
 	struct {
 		char *name; /* owned */
 		struct aw_policy policy;
 		uint64_t facts; /* that it admits */
-	} items[AW_PRESETS_MOST];
+	} items[AW_PRESETS_MAX];
 	size_t count;
 	uint64_t owning; /* those of which a rule of their own admitted something */
 	uint64_t chosen;
@@ -34,7 +34,7 @@ void aw_presets_release(struct aw_presets *presets);
 
 /* Those that admit a need, a bit each. */
 uint64_t aw_presets_admit(struct aw_presets *presets, const struct aw_seen *seen,
-	const struct aw_need *need);
+	const struct aw_access_need *need);
 
 /* masks are what each of the things that were wanted is admitted by. */
 void aw_presets_choose(struct aw_presets *presets, const struct aw_programs *programs,

@@ -8,7 +8,7 @@
 
 enum { QUESTIONS_MOST = 2000 };
 
-void aw_question_free(struct aw_question *question)
+void aw_question_free(struct aw_learn_question *question)
 {
 	free(question->key);
 	free(question->text);
@@ -18,7 +18,7 @@ void aw_question_free(struct aw_question *question)
 
 /* The entry that would allow it. */
 static char *question_text(const struct aw_learner *learner, const struct aw_seen *seen,
-	const struct aw_need *need)
+	const struct aw_access_need *need)
 {
 	char *folder, *text;
 	size_t len;
@@ -28,18 +28,18 @@ static char *question_text(const struct aw_learner *learner, const struct aw_see
 			learner, seen, need->access == AW_GRANT_LISTEN);
 	if (HASH_COUNT(learner->questions) < QUESTIONS_MOST)
 		return aw_destination_path(
-			learner, need->path, aw_maker_of(learner, seen));
+			learner, need->path, aw_name_maker_of(learner, seen));
 	/* where there are too many, those of one folder are one */
 	len = (size_t)(strrchr(need->path, '/') - need->path);
 	folder = aw_learn_copy(need->path, len ? len : 1);
-	text = aw_destination_path(learner, folder, aw_maker_of(learner, seen));
+	text = aw_destination_path(learner, folder, aw_name_maker_of(learner, seen));
 	free(folder);
 	return text;
 }
 
 /* An address is allowed best by the name that it was probably reached by. */
 static void guess_name(const struct aw_learner *learner, const struct aw_seen *seen,
-	struct aw_question *q)
+	struct aw_learn_question *q)
 {
 	const char *host = aw_lookups_find(&learner->lookups, seen);
 
@@ -52,12 +52,13 @@ static void guess_name(const struct aw_learner *learner, const struct aw_seen *s
 }
 
 void aw_question_add(struct aw_learner *learner, const struct aw_seen *seen,
-	const struct aw_need *need, const struct aw_reason *reason, const char *by)
+	const struct aw_access_need *need, const struct aw_learn_reason *reason,
+	const char *by)
 {
 	char *text = question_text(learner, seen, need);
 	char *key = aw_learn_text("%d %s", (int)need->access, text);
 	bool file = need->access < AW_GRANT_CONNECT;
-	struct aw_question *q;
+	struct aw_learn_question *q;
 
 	HASH_FIND_STR(learner->questions, key, q);
 	if (!q) {
@@ -78,17 +79,18 @@ void aw_question_add(struct aw_learner *learner, const struct aw_seen *seen,
 	if (file)
 		aw_learn_tree_ask(&learner->tree, need->path);
 	q->missing = q->missing && need->missing;
-	aw_tally_add(&q->tally, 1, by);
+	aw_counter_add(&q->tally, 1, by);
 }
 
-static bool is_same_kind(const struct aw_question *a, const struct aw_question *b)
+static bool is_same_kind(
+	const struct aw_learn_question *a, const struct aw_learn_question *b)
 {
 	return a->access == b->access && a->reason.cause == b->reason.cause &&
 	       strcmp(a->reason.text, b->reason.text) == 0;
 }
 
 /* The length of the folder's part of a file's text; 0 for an address. */
-static size_t folder_length(const struct aw_question *q)
+static size_t folder_length(const struct aw_learn_question *q)
 {
 	const char *slash = strrchr(q->text, '/');
 
@@ -96,7 +98,7 @@ static size_t folder_length(const struct aw_question *q)
 }
 
 /* q is about something below the folder that is the first len signs of text. */
-static bool is_below(const struct aw_question *q, const char *text, size_t len)
+static bool is_below(const struct aw_learn_question *q, const char *text, size_t len)
 {
 	return strncmp(q->text, text, len) == 0 && q->text[len] == '/';
 }
@@ -112,10 +114,10 @@ static void shorten(char *text)
 /* All of q's kind below the folder become part of q; enough of them make q the
  * folder's.
  */
-static void fold_below(struct aw_learner *learner, struct aw_question *q,
+static void fold_below(struct aw_learner *learner, struct aw_learn_question *q,
 	const char *folder, size_t len)
 {
-	struct aw_question *other, *next;
+	struct aw_learn_question *other, *next;
 
 	HASH_ITER(hh, learner->questions, other, next)
 	{
@@ -123,16 +125,16 @@ static void fold_below(struct aw_learner *learner, struct aw_question *q,
 			!is_below(other, folder, len))
 			continue;
 		q->missing = q->missing && other->missing;
-		aw_tally_join(&q->tally, &other->tally);
+		aw_counter_join(&q->tally, &other->tally);
 		HASH_DEL(learner->questions, other);
 		aw_question_free(other);
 	}
 }
 
 static unsigned count_beside(
-	const struct aw_learner *learner, const struct aw_question *q, size_t len)
+	const struct aw_learner *learner, const struct aw_learn_question *q, size_t len)
 {
-	struct aw_question *other, *next;
+	struct aw_learn_question *other, *next;
 	unsigned count = 0;
 
 	HASH_ITER(hh, learner->questions, other, next)
@@ -141,14 +143,14 @@ static unsigned count_beside(
 	return count;
 }
 
-static int by_key(const struct aw_question *a, const struct aw_question *b)
+static int by_key(const struct aw_learn_question *a, const struct aw_learn_question *b)
 {
 	return strcmp(a->key, b->key);
 }
 
-void aw_questions_fold(struct aw_learner *learner)
+void aw_questions_generalize(struct aw_learner *learner)
 {
-	struct aw_question *q;
+	struct aw_learn_question *q;
 
 	HASH_SORT(learner->questions, by_key);
 	for (q = learner->questions; q; q = q->hh.next) {
@@ -157,7 +159,7 @@ void aw_questions_fold(struct aw_learner *learner)
 		if (q->access >= AW_GRANT_CONNECT)
 			continue;
 		fold_below(learner, q, q->text, strlen(q->text));
-		if (!len || count_beside(learner, q, len) < learner->wish.siblings)
+		if (!len || count_beside(learner, q, len) < learner->params.siblings)
 			continue;
 		shorten(q->text);
 		shorten(q->subject);

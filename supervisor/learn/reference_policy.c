@@ -54,7 +54,7 @@ static size_t as_self(
 }
 
 static void judge_file(const struct aw_image *image, const struct aw_seen *seen,
-	const struct aw_need *need, struct aw_decision *ret)
+	const struct aw_access_need *need, struct aw_decision *ret)
 {
 	struct aw_decision own;
 	char self[4200];
@@ -79,7 +79,7 @@ int aw_judge_load_alone(const char *text, const struct aw_policy_variables *vari
 }
 
 void aw_judge(const struct aw_policy *policy, const struct aw_seen *seen,
-	const struct aw_need *need, struct aw_decision *ret)
+	const struct aw_access_need *need, struct aw_decision *ret)
 {
 	switch (need->access) {
 	case AW_GRANT_EXEC:

@@ -19,7 +19,7 @@ enum aw_access {
 };
 
 /* One thing that a call wants: each end of a rename is one. */
-struct aw_need {
+struct aw_access_need {
 	enum aw_access access;
 	enum aw_action action; /* what it is judged as */
 	const char *path;      /* files and programs; borrowed from the call */
@@ -44,6 +44,6 @@ int aw_judge_load_alone(const char *text, const struct aw_policy_variables *vari
 
 /* The verdict of a policy for one need of a call, as enforce would give it. */
 void aw_judge(const struct aw_policy *policy, const struct aw_seen *seen,
-	const struct aw_need *need, struct aw_decision *ret);
+	const struct aw_access_need *need, struct aw_decision *ret);
 
 #endif

@@ -38,7 +38,7 @@ static void put_line(FILE *out, const struct aw_line *line)
 	const char *below = strcmp(line->text, "/") == 0 ? "*" : "/*";
 	char times[256], note[320];
 
-	aw_tally_text(&line->tally, times, sizeof(times));
+	aw_counter_text(&line->tally, times, sizeof(times));
 	snprintf(note, sizeof(note), "%s%s%s", times,
 		line->folder ? "; the folder itself" : "",
 		line->missing ? "; not there" : "");
@@ -49,7 +49,7 @@ static void put_line(FILE *out, const struct aw_line *line)
 		put_entry(out, "", line->text, "/#*", "made without a name");
 }
 
-static const char *verb_of(const struct aw_question *q)
+static const char *verb_of(const struct aw_learn_question *q)
 {
 	static const char *const verbs[AW_GRANTS] = {
 		"read", "changed", "run", "spoken to", "listened on"};
@@ -66,7 +66,7 @@ static void put_comment(FILE *out, const char *text)
 	free(shown);
 }
 
-static void put_cause(FILE *out, const struct aw_question *q)
+static void put_cause(FILE *out, const struct aw_learn_question *q)
 {
 	const char *text = q->reason.text;
 
@@ -83,7 +83,7 @@ static void put_cause(FILE *out, const struct aw_question *q)
 	put_comment(out, text);
 }
 
-char *aw_question_text(const struct aw_question *question)
+char *aw_question_text(const struct aw_learn_question *question)
 {
 	char *subject = aw_shown(question->subject, strlen(question->subject));
 	char *text = NULL, times[256];
@@ -92,7 +92,7 @@ char *aw_question_text(const struct aw_question *question)
 
 	if (!out || !subject)
 		aw_learn_no_memory();
-	aw_tally_text(&question->tally, times, sizeof(times));
+	aw_counter_text(&question->tally, times, sizeof(times));
 	fprintf(out, "%s was %s %s: ", subject, verb_of(question), times);
 	put_cause(out, question);
 	free(subject);
@@ -102,11 +102,11 @@ char *aw_question_text(const struct aw_question *question)
 }
 
 static void put_question(
-	const struct page *page, const struct aw_question *q, const char *mark)
+	const struct page *page, const struct aw_learn_question *q, const char *mark)
 {
 	char times[256];
 
-	aw_tally_text(&q->tally, times, sizeof(times));
+	aw_counter_text(&q->tally, times, sizeof(times));
 	fprintf(page->out, "    # question: ");
 	put_comment(
 		page->out, q->reason.cause == AW_CAUSE_ADDRESS ? q->subject : q->text);
@@ -118,7 +118,7 @@ static void put_question(
 	}
 	fprintf(page->out, "; uncomment to allow%s\n",
 		q->reason.cause != AW_CAUSE_PROTECTED ? ""
-		: page->learner->wish.for_whom == AW_LEARN_POLICY
+		: page->learner->params.for_whom == AW_LEARN_POLICY
 			? ", the protection too"
 			: "");
 	fprintf(page->out, "    # - ");
@@ -136,7 +136,7 @@ static void put_question(
 /* Questions about one access, covered or not; how many. */
 static size_t count_questions(const struct page *page, unsigned accesses, bool covered)
 {
-	struct aw_question *q, *next;
+	struct aw_learn_question *q, *next;
 	size_t count = 0;
 
 	HASH_ITER(hh, page->learner->questions, q, next)
@@ -152,7 +152,7 @@ static void put_key(const struct page *page, const char *name, size_t entries)
 
 static void put_questions(const struct page *page, unsigned accesses)
 {
-	struct aw_question *q, *next;
+	struct aw_learn_question *q, *next;
 
 	HASH_ITER(hh, page->learner->questions, q, next)
 	if ((accesses >> q->access & 1) && !q->covered)
@@ -162,7 +162,7 @@ static void put_questions(const struct page *page, unsigned accesses)
 /* What an entry admits and only a person may: denied, with the way out beside it. */
 static void put_denied(const struct page *page, const char *name, unsigned accesses)
 {
-	struct aw_question *q, *next;
+	struct aw_learn_question *q, *next;
 
 	if (!count_questions(page, accesses, true))
 		return;
@@ -182,7 +182,7 @@ static void put_files(const struct page *page, const char *name, enum aw_access 
 	unsigned bit = 1u << access;
 
 	if (access != AW_GRANT_READ || !page->learner->read_only)
-		aw_fold_lines(&page->learner->tree, access, &lines);
+		aw_generalize_lines(&page->learner->tree, access, &lines);
 	if (lines.count || count_questions(page, bit, false))
 		put_key(page, name, lines.count);
 	for (size_t i = 0; i < lines.count; i++)
@@ -206,7 +206,7 @@ static void put_addresses(const struct page *page, const char *name, bool listen
 	{
 		if (d->listen != listen)
 			continue;
-		aw_tally_text(&d->tally, times, sizeof(times));
+		aw_counter_text(&d->tally, times, sizeof(times));
 		put_entry(page->out, "", d->text, "", times);
 	}
 	put_questions(page, bit);
@@ -225,7 +225,7 @@ static void put_presets(const struct page *page)
 	}
 	if (presets->chosen)
 		fputs("]\n", page->out);
-	else if (page->learner->wish.for_whom != AW_LEARN_WORKSPACE)
+	else if (page->learner->params.for_whom != AW_LEARN_WORKSPACE)
 		fputs("preset: []\n", page->out);
 }
 
@@ -289,9 +289,9 @@ static void put_environment(const struct page *page, const struct aw_policy *pol
 
 static void put_protections(const struct page *page)
 {
-	struct aw_question *q, *next, *other, *stop;
+	struct aw_learn_question *q, *next, *other, *stop;
 
-	if (page->learner->wish.for_whom == AW_LEARN_WORKSPACE)
+	if (page->learner->params.for_whom == AW_LEARN_WORKSPACE)
 		return;
 	HASH_ITER(hh, page->learner->questions, q, next)
 	{
@@ -338,8 +338,8 @@ static void put_head(const struct page *page)
 		page->learner->calls == 1 ? "" : "s",
 		(unsigned long long)page->learner->sessions,
 		page->learner->sessions == 1 ? "" : "s",
-		uses[page->learner->wish.for_whom],
-		page->learner->wish.for_whom == AW_LEARN_WORKSPACE
+		uses[page->learner->params.for_whom],
+		page->learner->params.for_whom == AW_LEARN_WORKSPACE
 			? ""
 			: "base: read-only # what was changed of the workspace is "
 			  "below\n");
@@ -353,7 +353,7 @@ static void put_page(const struct page *page, const struct aw_policy *policy)
 	put_presets(page);
 	fprintf(out, "\nfilesystem:\n  default: %s\n",
 		!page->learner->read_only ? "deny"
-		: page->learner->wish.files == AW_LEARN_READ_ONLY
+		: page->learner->params.files == AW_LEARN_READ_ONLY
 			? "read-only"
 			: "read-only # as presets expect; --default deny lists what "
 			  "was "
@@ -388,7 +388,8 @@ static char *write_page(struct page *page, const struct aw_policy *policy)
 }
 
 /* The verdict for the path of a question, as the first call about it would have it. */
-static bool is_admitted(const struct aw_policy *policy, const struct aw_question *q)
+static bool is_admitted(
+	const struct aw_policy *policy, const struct aw_learn_question *q)
 {
 	struct aw_decision decision;
 	size_t len = strlen(q->subject);
@@ -409,7 +410,7 @@ char *aw_render(
 	struct aw_learner *learner, const char *const *given, struct aw_error *err)
 {
 	struct page page = {.learner = learner, .given = given};
-	struct aw_question *q, *next;
+	struct aw_learn_question *q, *next;
 	struct aw_policy policy;
 	char *text = write_page(&page, NULL);
 

@@ -17,6 +17,6 @@ char *aw_render(
 
 /* "/root/.ssh/id_rsa was read 3 times, by git: protected (private-keys)", for people;
  * owned by the caller. */
-char *aw_question_text(const struct aw_question *question);
+char *aw_question_text(const struct aw_learn_question *question);
 
 #endif

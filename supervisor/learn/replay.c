@@ -13,7 +13,7 @@ enum { SAID_MOST = 20 };
 enum result { ADMITTED, LEFT, ASKED, WRONG };
 
 static void say_wrong(const struct aw_replay *replay, const struct aw_seen *seen,
-	const struct aw_need *need, bool admitted)
+	const struct aw_access_need *need, bool admitted)
 {
 	char *path = aw_shown(need->path, strlen(need->path));
 
@@ -26,21 +26,22 @@ static void say_wrong(const struct aw_replay *replay, const struct aw_seen *seen
 }
 
 static enum result result_of(struct aw_learner *learner, const struct aw_policy *policy,
-	const struct aw_seen *seen, const struct aw_need *need,
+	const struct aw_seen *seen, const struct aw_access_need *need,
 	const struct aw_replay *replay)
 {
-	struct aw_reason reason;
+	struct aw_learn_reason reason;
 	struct aw_decision decision;
-	enum aw_fate fate = aw_need_fate(&learner->sieve, seen, need, &reason);
+	enum aw_access_outcome fate =
+		aw_access_find_outcome(&learner->sieve, seen, need, &reason);
 	bool admitted;
 
 	aw_judge(policy, seen, need, &decision);
 	admitted = decision.verdict == AW_ALLOW;
-	if (fate == AW_FATE_ASKED && !admitted)
+	if (fate == AW_OUTCOME_ASKED && !admitted)
 		return ASKED;
-	if (admitted && fate != AW_FATE_ASKED)
+	if (admitted && fate != AW_OUTCOME_ASKED)
 		return ADMITTED;
-	if (fate == AW_FATE_LEFT)
+	if (fate == AW_OUTCOME_LEFT)
 		return LEFT;
 	say_wrong(replay, seen, need, admitted);
 	return WRONG;
@@ -49,7 +50,7 @@ static enum result result_of(struct aw_learner *learner, const struct aw_policy 
 static void replay_call(struct aw_learner *learner, const struct aw_policy *policy,
 	const struct aw_seen *seen, struct aw_replay *replay)
 {
-	struct aw_need needs[AW_NEEDS_MOST];
+	struct aw_access_need needs[AW_NEEDS_MAX];
 	size_t count = aw_needs_of(&learner->sieve, seen, needs);
 	enum result worst = ADMITTED;
 

@@ -15,7 +15,8 @@ static struct aw_branch *new_branch(struct aw_branch *up, const char *name, bool
 	return branch;
 }
 
-void aw_learn_tree_init(struct aw_learn_tree *tree, const struct aw_anchors *anchors)
+void aw_learn_tree_init(
+	struct aw_learn_tree *tree, const struct aw_path_variables *anchors)
 {
 	*tree = (struct aw_learn_tree){.anchors = anchors};
 	for (size_t i = 0; i < anchors->count; i++)
@@ -69,7 +70,7 @@ struct descent {
 	struct aw_learn_tree *tree;
 	const char *anchor, *rest;
 	enum aw_access access;
-	struct aw_maker maker;
+	struct aw_name_maker factory;
 	int limit; /* parts of the known folder, or -1 */
 	bool anywhere;
 };
@@ -86,7 +87,7 @@ static struct aw_branch *descend(
 	const struct descent *d, struct aw_branch *branch, bool *ret_whole)
 {
 	const char *at = d->rest;
-	char above[4200] = "", name[AW_PART_SIZE];
+	char above[4200] = "", name[AW_COMPONENT_SIZE];
 	int parts = 0;
 
 	*ret_whole = d->limit == 0;
@@ -99,8 +100,8 @@ static struct aw_branch *descend(
 			*ret_whole = true;
 			return branch;
 		}
-		wild = aw_part_of_path(
-			d->rest, at, len, !d->anchor[0], temporary, d->maker, name);
+		wild = aw_component_of_path(
+			d->rest, at, len, !d->anchor[0], temporary, d->factory, name);
 		branch = child_of(d->tree, branch, name, wild);
 		at += len + (at[len] == '/');
 		snprintf(above, sizeof(above), "%.*s",
@@ -115,10 +116,10 @@ static struct aw_branch *descend(
 }
 
 struct aw_branch *aw_learn_tree_find(struct aw_learn_tree *tree, const char *path,
-	enum aw_access access, struct aw_maker maker, bool *ret_whole)
+	enum aw_access access, struct aw_name_maker factory, bool *ret_whole)
 {
-	struct descent d = {.tree = tree, .access = access, .maker = maker};
-	size_t anchor = aw_anchor_of(tree->anchors, path, &d.rest);
+	struct descent d = {.tree = tree, .access = access, .factory = factory};
+	size_t anchor = aw_path_variable_of(tree->anchors, path, &d.rest);
 	struct aw_branch *top = tree->tops[anchor];
 
 	d.anchor = tree->anchors->items[anchor].name;
@@ -138,15 +139,15 @@ struct aw_branch *aw_learn_tree_find(struct aw_learn_tree *tree, const char *pat
 void aw_learn_tree_ask(struct aw_learn_tree *tree, const char *path)
 {
 	const char *rest;
-	size_t anchor = aw_anchor_of(tree->anchors, path, &rest);
+	size_t anchor = aw_path_variable_of(tree->anchors, path, &rest);
 	struct aw_branch *branch = tree->tops[anchor];
-	char name[AW_PART_SIZE];
+	char name[AW_COMPONENT_SIZE];
 
 	branch->asked = true;
 	while (*rest) {
 		size_t len = strcspn(rest, "/");
 
-		aw_part_quote(rest, len, name);
+		aw_component_quote(rest, len, name);
 		/* what many names stand for is told apart by "deny" */
 		if (HASH_COUNT(branch->below) >= AW_TREE_CHILDREN)
 			return;

@@ -26,7 +26,7 @@ enum {
 
 /* What was wanted of one name. */
 struct aw_use {
-	struct aw_tally tally;
+	struct aw_counter tally;
 	bool needed;	  /* of just this name */
 	bool whole;	  /* stands for all that is below */
 	bool folder;	  /* each time as a folder: listed, entered or made */
@@ -47,13 +47,14 @@ struct aw_branch {
 };
 
 struct aw_learn_tree {
-	const struct aw_anchors *anchors; /* borrowed */
+	const struct aw_path_variables *anchors; /* borrowed */
 	struct aw_root_style style;
-	struct aw_branch *tops[AW_ANCHORS]; /* one an anchor; owned */
-	size_t count;			    /* of branches */
+	struct aw_branch *tops[AW_PATH_VARIABLES]; /* one an anchor; owned */
+	size_t count;				   /* of branches */
 };
 
-void aw_learn_tree_init(struct aw_learn_tree *tree, const struct aw_anchors *anchors);
+void aw_learn_tree_init(
+	struct aw_learn_tree *tree, const struct aw_path_variables *anchors);
 void aw_learn_tree_free(struct aw_learn_tree *tree);
 
 /*
@@ -61,7 +62,7 @@ void aw_learn_tree_free(struct aw_learn_tree *tree);
  * is a known folder and stands for all below.
  */
 struct aw_branch *aw_learn_tree_find(struct aw_learn_tree *tree, const char *path,
-	enum aw_access access, struct aw_maker maker, bool *ret_whole);
+	enum aw_access access, struct aw_name_maker factory, bool *ret_whole);
 
 /* Note that a person is asked about path: no folder above it may stand for it. */
 void aw_learn_tree_ask(struct aw_learn_tree *tree, const char *path);

@@ -12,7 +12,8 @@ static const char replaced_text[] =
 static const char files_text[] = "merge: replace: the rules of the files below do not "
 				 "apply";
 
-bool aw_loosening(const struct aw_policy *policy, size_t i, struct aw_loosening *ret)
+bool aw_permission_diff(
+	const struct aw_policy *policy, size_t i, struct aw_permission_diff *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (policy->base_kind == AW_BASE_OPEN) {

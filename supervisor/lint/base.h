@@ -5,12 +5,13 @@
 
 #include "policy/load/load.h"
 
-struct aw_loosening {
+struct aw_permission_diff {
 	struct aw_given given; /* where; line 0: a flag or the environment */
 	const char *text;      /* one sentence */
 };
 
 /* The i-th of them, highest layer first; false behind the last one. */
-bool aw_loosening(const struct aw_policy *policy, size_t i, struct aw_loosening *ret);
+bool aw_permission_diff(
+	const struct aw_policy *policy, size_t i, struct aw_permission_diff *ret);
 
 #endif

@@ -11,7 +11,7 @@
 /* Files that were named or count here, not presets and what is built in. */
 static bool is_own(const void *ctx, const char *file)
 {
-	const struct aw_standing *standing = ctx;
+	const struct aw_effective *standing = ctx;
 
 	for (size_t i = 0; i < standing->source_count; i++)
 		if (strcmp(standing->sources[i].file, file) == 0)
@@ -23,21 +23,22 @@ static bool is_own(const void *ctx, const char *file)
  * Two entries may be the same here ($TMPDIR and /tmp) and not elsewhere, so what is
  * found must hold for folders, too, that have nothing to do with each other.
  */
-void aw_check_idle(const struct aw_standing *standing, struct aw_findings *findings)
+void aw_check_redundant(
+	const struct aw_effective *standing, struct aw_findings *findings)
 {
 	struct aw_policy_variables elsewhere = standing->layers.variables;
 	struct aw_findings here = {0}, there = {0};
 	struct aw_diagnostics ignored = {0};
 	struct aw_policy policy;
 
-	aw_idle_find(&standing->policy, is_own, standing, &here);
+	aw_redundant_find(&standing->policy, is_own, standing, &here);
 	elsewhere.workspace = "/.aw-workspace";
 	elsewhere.home = "/.aw-home";
 	elsewhere.tmpdir = "/.aw-tmpdir";
 	elsewhere.agentwatch_dir = "/.aw-config";
 	if (aw_policy_load(standing->sources, standing->source_count, &elsewhere,
 		    standing->policy.mode, true, &policy, &ignored) == 0) {
-		aw_idle_find(&policy, is_own, standing, &there);
+		aw_redundant_find(&policy, is_own, standing, &there);
 		aw_findings_intersect(&here, &there);
 		aw_policy_release(&policy);
 	}
@@ -52,7 +53,7 @@ void aw_check_idle(const struct aw_standing *standing, struct aw_findings *findi
 }
 
 /* An entry of a file of ours; false for others. */
-static bool own_rule(const struct aw_standing *standing,
+static bool own_rule(const struct aw_effective *standing,
 	const struct aw_entry_place *place, struct aw_rule *ret,
 	struct aw_rule_about *ret_about)
 {
@@ -64,7 +65,7 @@ static bool own_rule(const struct aw_standing *standing,
 }
 
 /* Does nobody answer for names?  Engine preload, as the policy or a flag names it. */
-static bool knows_literal_names(const struct aw_standing *standing)
+static bool knows_literal_names(const struct aw_effective *standing)
 {
 	const char *engine =
 		standing->engine ? standing->engine : standing->policy.engine;
@@ -72,7 +73,7 @@ static bool knows_literal_names(const struct aw_standing *standing)
 	return engine && strcmp(engine, "preload") == 0;
 }
 
-static void check_rule(const struct aw_standing *standing,
+static void check_rule(const struct aw_effective *standing,
 	const struct aw_entry_place *place, struct aw_findings *findings)
 {
 	const struct aw_image *image = standing->policy.image;
@@ -99,7 +100,7 @@ static void check_rule(const struct aw_standing *standing,
 			rule.text);
 }
 
-void aw_check_rules(const struct aw_standing *standing, struct aw_findings *findings)
+void aw_check_rules(const struct aw_effective *standing, struct aw_findings *findings)
 {
 	for (size_t i = 0; i < standing->policy.place_count; i++)
 		check_rule(standing, &standing->policy.places[i], findings);
@@ -108,11 +109,11 @@ void aw_check_rules(const struct aw_standing *standing, struct aw_findings *find
 
 /* --- what is looser than the default --- */
 
-void aw_check_base(const struct aw_standing *standing, struct aw_findings *findings)
+void aw_check_base(const struct aw_effective *standing, struct aw_findings *findings)
 {
-	struct aw_loosening loose;
+	struct aw_permission_diff loose;
 
-	for (size_t i = 0; aw_loosening(&standing->policy, i, &loose); i++)
+	for (size_t i = 0; aw_permission_diff(&standing->policy, i, &loose); i++)
 		if (loose.given.line)
 			aw_findings_add(findings, AW_FOUND_WARNING, "base",
 				loose.given.file, loose.given.line, 1, "%s",
@@ -121,7 +122,7 @@ void aw_check_base(const struct aw_standing *standing, struct aw_findings *findi
 
 /* --- by whom rules are held --- */
 
-static const char *first_file(const struct aw_standing *standing)
+static const char *first_file(const struct aw_effective *standing)
 {
 	return standing->source_count
 		       ? standing->sources[standing->source_count - 1].file
@@ -129,14 +130,14 @@ static const char *first_file(const struct aw_standing *standing)
 }
 
 /* Rules that run --require would name, wherever they stand. */
-static void check_required(const struct aw_standing *standing, const char *require,
+static void check_required(const struct aw_effective *standing, const char *require,
 	struct aw_findings *findings)
 {
 	const struct aw_strength_facts *facts = &standing->holding.facts;
 	enum aw_strength least =
 		strcmp(require, "kernel") == 0 ? AW_BY_KERNEL : AW_BY_SUPERVISOR;
 	struct aw_rule_about about;
-	struct aw_held held;
+	struct aw_enforced held;
 	struct aw_rule rule;
 	const char *name;
 
@@ -167,11 +168,11 @@ static void check_required(const struct aw_standing *standing, const char *requi
 }
 
 /* Denials of ours that less than the supervisor holds for certain. */
-static void note_soft(const struct aw_standing *standing, struct aw_findings *findings)
+static void note_soft(const struct aw_effective *standing, struct aw_findings *findings)
 {
 	const struct aw_strength_facts *facts = &standing->holding.facts;
 	struct aw_rule_about about;
-	struct aw_held held;
+	struct aw_enforced held;
 	struct aw_rule rule;
 
 	for (size_t i = 0; i < standing->policy.place_count; i++) {
@@ -189,13 +190,14 @@ static void note_soft(const struct aw_standing *standing, struct aw_findings *fi
 	}
 }
 
-void aw_check_held(const struct aw_standing_wish *wish, struct aw_standing *standing,
-	const char *require, struct aw_findings *findings)
+void aw_check_enforced(const struct aw_effective_params *params,
+	struct aw_effective *standing, const char *require,
+	struct aw_findings *findings)
 {
 	enum aw_severity severity = require ? AW_FOUND_ERROR : AW_FOUND_NOTE;
 	struct aw_error err;
 
-	if (aw_standing_hold(wish, standing, &err) < 0)
+	if (aw_effective_hold(params, standing, &err) < 0)
 		aw_findings_add(findings, severity, "runner", first_file(standing), 1,
 			1, "%s", err.text);
 	else if (require && !standing->holding.facts.enforce)

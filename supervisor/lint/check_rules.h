@@ -9,20 +9,22 @@
 #include "supervisor/lint/effective_policy.h"
 
 /* What opens the base, or takes it away. */
-void aw_check_base(const struct aw_standing *standing, struct aw_findings *findings);
+void aw_check_base(const struct aw_effective *standing, struct aw_findings *findings);
 
 /* Rules that make no difference, whatever the variables stand for. */
-void aw_check_idle(const struct aw_standing *standing, struct aw_findings *findings);
+void aw_check_redundant(
+	const struct aw_effective *standing, struct aw_findings *findings);
 
 /* What this machine and this version cannot do with the rules. */
-void aw_check_rules(const struct aw_standing *standing, struct aw_findings *findings);
+void aw_check_rules(const struct aw_effective *standing, struct aw_findings *findings);
 
 /*
  * By whom the rules are held with the wall and engine of the wish.  require: "kernel"
  * or "supervisor", what is held by less is an error; NULL: a note where it is held
  * softly.
  */
-void aw_check_held(const struct aw_standing_wish *wish, struct aw_standing *standing,
-	const char *require, struct aw_findings *findings);
+void aw_check_enforced(const struct aw_effective_params *params,
+	struct aw_effective *standing, const char *require,
+	struct aw_findings *findings);
 
 #endif

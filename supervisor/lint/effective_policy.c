@@ -21,34 +21,35 @@ static bool is_preset(const char *file, const char *presets)
 	       !strchr(real + len + 1, '/');
 }
 
-static void find_sources(const struct aw_standing_wish *wish, struct aw_standing *s)
+static void find_sources(
+	const struct aw_effective_params *params, struct aw_effective *s)
 {
-	s->sources = wish->file ? &s->one : s->layers.sources;
-	s->source_count = wish->file ? 1 : s->layers.count;
-	if (wish->file)
-		s->one = (struct aw_policy_source){.file = wish->file,
-			.layer = is_preset(wish->file, s->layers.variables.presets)
+	s->sources = params->file ? &s->one : s->layers.sources;
+	s->source_count = params->file ? 1 : s->layers.count;
+	if (params->file)
+		s->one = (struct aw_policy_source){.file = params->file,
+			.layer = is_preset(params->file, s->layers.variables.presets)
 					 ? "preset"
 					 : "policy",
 			.trust = AW_TRUSTED};
 }
 
-int aw_standing_load(const struct aw_standing_wish *wish, struct aw_standing *ret,
-	struct aw_diagnostics *found, struct aw_error *err)
+int aw_effective_load(const struct aw_effective_params *params,
+	struct aw_effective *ret, struct aw_diagnostics *found, struct aw_error *err)
 {
-	const struct aw_layers_wish layers = {.workspace = wish->workspace,
-		.agent = wish->agent,
-		.runner = wish->runner,
-		.base = wish->base,
-		.policies = wish->policies};
-	bool enforce = wish->mode && strcmp(wish->mode, "enforce") == 0;
+	const struct aw_layers_params layers = {.workspace = params->workspace,
+		.agent = params->agent,
+		.runner = params->runner,
+		.base = params->base,
+		.policies = params->policies};
+	bool enforce = params->mode && strcmp(params->mode, "enforce") == 0;
 
 	memset(found, 0, sizeof(*found));
 	if (aw_layers_find(&layers, &ret->layers, err) < 0)
 		return -1;
-	find_sources(wish, ret);
+	find_sources(params, ret);
 	if (aw_policy_load(ret->sources, ret->source_count, &ret->layers.variables,
-		    enforce ? AW_ENFORCE : AW_AUDIT, wish->mode != NULL, &ret->policy,
+		    enforce ? AW_ENFORCE : AW_AUDIT, params->mode != NULL, &ret->policy,
 		    found) < 0)
 		return aw_fail(err, EINVAL, "the policy has mistakes");
 	ret->loaded = true;
@@ -56,7 +57,7 @@ int aw_standing_load(const struct aw_standing_wish *wish, struct aw_standing *re
 }
 
 /* What `run` would see calls with. */
-static int find_engine(const struct aw_standing_wish *wish, struct aw_standing *s,
+static int find_engine(const struct aw_effective_params *params, struct aw_effective *s,
 	bool *ret_notified, struct aw_error *err)
 {
 	static const char *const names[] = {[AW_HYBRID] = "hybrid",
@@ -66,7 +67,7 @@ static int find_engine(const struct aw_standing_wish *wish, struct aw_standing *
 	struct aw_run run = {.shim = shim, .policy = s->policy};
 
 	if (aw_run_choose_engine(
-		    &run, wish->engine ? wish->engine : s->policy.engine, err) < 0)
+		    &run, params->engine ? params->engine : s->policy.engine, err) < 0)
 		return -1;
 	*ret_notified = run.engine != AW_PRELOAD;
 	s->engine = names[run.engine];
@@ -74,7 +75,7 @@ static int find_engine(const struct aw_standing_wish *wish, struct aw_standing *
 }
 
 /* The wall that `run` would build, but not around anything. */
-static int build_wall(struct aw_standing *s, bool notified, struct aw_error *err)
+static int build_wall(struct aw_effective *s, bool notified, struct aw_error *err)
 {
 	const struct aw_runner *runner = aw_runner_find(s->runner);
 	AW_FREE char *cwd = getcwd(NULL, 0);
@@ -82,7 +83,7 @@ static int build_wall(struct aw_standing *s, bool notified, struct aw_error *err
 	char *const command[] = {(char *)"/bin/sh", NULL};
 	const char *const parts[] = {enter, NULL};
 	struct aw_error none;
-	const struct aw_plan_wish wish = {.policy = &s->policy,
+	const struct aw_plan_params params = {.policy = &s->policy,
 		.variables = &s->layers.variables,
 		.program = command[0],
 		.command = (char **)command,
@@ -102,34 +103,34 @@ static int build_wall(struct aw_standing *s, bool notified, struct aw_error *err
 	if (runner->probe(&why) < 0)
 		return aw_fail(err, why.code, "runner '%s' cannot be used here: %s",
 			s->runner, why.text);
-	if (aw_plan_make(&wish, &s->plan, err) < 0)
+	if (aw_plan_make(&params, &s->plan, err) < 0)
 		return -1;
-	s->wall.runner = runner;
-	return runner->build(&wish, &s->plan, &s->wall, err);
+	s->sandbox.runner = runner;
+	return runner->build(&params, &s->plan, &s->sandbox, err);
 }
 
-int aw_standing_hold(const struct aw_standing_wish *wish, struct aw_standing *standing,
-	struct aw_error *err)
+int aw_effective_hold(const struct aw_effective_params *params,
+	struct aw_effective *standing, struct aw_error *err)
 {
 	bool notified;
 
-	if (find_engine(wish, standing, &notified, err) < 0)
+	if (find_engine(params, standing, &notified, err) < 0)
 		return -1;
-	standing->runner = aw_wall_expected(&standing->policy, wish->runner);
+	standing->runner = aw_sandbox_expected(&standing->policy, params->runner);
 	if (build_wall(standing, notified, err) < 0)
 		return -1;
 	standing->apart = standing->policy.mode == AW_ENFORCE
-				  ? notified && standing->wall.own_network
-				  : aw_wall_would_be_apart(
-					    &standing->policy, wish->runner, notified);
-	return aw_hold(&standing->policy, &standing->plan, &standing->wall, notified,
-		&standing->holding, err);
+				  ? notified && standing->sandbox.own_network
+				  : aw_sandbox_would_be_apart(&standing->policy,
+					    params->runner, notified);
+	return aw_enforcement_init(&standing->policy, &standing->plan,
+		&standing->sandbox, notified, &standing->holding, err);
 }
 
-void aw_standing_release(struct aw_standing *standing)
+void aw_effective_release(struct aw_effective *standing)
 {
-	aw_holding_release(&standing->holding);
-	aw_wall_release(&standing->wall);
+	aw_enforcement_release(&standing->holding);
+	aw_sandbox_release(&standing->sandbox);
 	aw_plan_release(&standing->plan);
 	if (standing->loaded)
 		aw_policy_release(&standing->policy);

@@ -433,7 +433,7 @@ static void compare_network(struct comparison *c)
 		b->private_names.count, a->private_names.items, a->private_names.count);
 }
 
-unsigned aw_loosened(
+unsigned aw_permission_diff_print(
 	const struct aw_policy *without, const struct aw_policy *with, FILE *out)
 {
 	struct comparison c = {.without = without, .with = with, .out = out};

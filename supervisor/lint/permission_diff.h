@@ -14,7 +14,7 @@
 #include "policy/load/load.h"
 
 /* Print a line for each thing in which `with` is looser than `without`; how many. */
-unsigned aw_loosened(
+unsigned aw_permission_diff_print(
 	const struct aw_policy *without, const struct aw_policy *with, FILE *out);
 
 #endif

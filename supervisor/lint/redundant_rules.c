@@ -23,7 +23,7 @@ struct look {
 	uint32_t rule;
 	struct aw_rule text;
 	struct aw_rule_about about;
-	struct aw_sample sample;
+	struct aw_probe sample;
 };
 
 static void found(const struct look *l, const char *check, const char *what,
@@ -42,7 +42,7 @@ static bool is_in(struct look *l, uint32_t *ret_rule)
 	struct aw_rule_about about;
 	struct aw_decision decision;
 
-	aw_sample_decide(l->copy, &l->sample, &decision);
+	aw_probe_decide(l->copy, &l->sample, &decision);
 	if (!aw_image_rule_about(l->image, decision.rule, &about) || about.negated ||
 		about.list_number != l->about.list_number || about.of != l->about.of)
 		return false;
@@ -55,9 +55,9 @@ static bool makes_difference(struct look *l)
 	uint32_t ignored;
 	bool with = is_in(l, &ignored), without;
 
-	aw_mute_rule(l->copy, l->rule);
+	aw_mask_rule(l->copy, l->rule);
 	without = is_in(l, &ignored);
-	aw_mute_restore(l->copy, l->image, l->rule);
+	aw_mask_restore(l->copy, l->image, l->rule);
 	return with != without;
 }
 
@@ -77,7 +77,7 @@ static bool next_other(const struct look *l, uint32_t *at, struct aw_rule *ret,
 static bool differs(struct look *l, unsigned ways, bool (*check)(struct look *l))
 {
 	for (unsigned i = 0; i < ways; i++) {
-		if (!aw_sample_make(l->image, l->rule, i, &l->sample))
+		if (!aw_probe_make(l->image, l->rule, i, &l->sample))
 			return false;
 		if (check(l))
 			return true;
@@ -91,7 +91,7 @@ static bool differs_from(struct look *l, uint32_t other, bool (*check)(struct lo
 	for (unsigned i = 0; i < MEETINGS_MAX; i++) {
 		size_t len;
 
-		if (!aw_sample_meet(l->image, l->rule, other, i, &l->sample))
+		if (!aw_probe_meet(l->image, l->rule, other, i, &l->sample))
 			return false;
 		if (check(l))
 			return true;
@@ -111,12 +111,12 @@ static bool is_idle(struct look *l)
 	struct aw_rule_about about;
 	struct aw_rule other;
 
-	if (differs(l, AW_SAMPLE_FEW, makes_difference))
+	if (differs(l, AW_PROBE_FEW, makes_difference))
 		return false;
 	for (uint32_t at = 0; next_other(l, &at, &other, &about); at++)
 		if (differs_from(l, at, makes_difference))
 			return false;
-	return !differs(l, AW_SAMPLE_WAYS, makes_difference);
+	return !differs(l, AW_PROBE_WAYS, makes_difference);
 }
 
 /* The "!" of this file behind the entry that takes it out. */
@@ -130,9 +130,9 @@ static bool find_taker(struct look *l, struct aw_rule *ret)
 		if (!about.negated || at < l->rule ||
 			strcmp(ret->file, l->text.file) != 0)
 			continue;
-		aw_mute_rule(l->copy, at);
+		aw_mask_rule(l->copy, at);
 		back = is_in(l, &ignored);
-		aw_mute_restore(l->copy, l->image, at);
+		aw_mask_restore(l->copy, l->image, at);
 		if (back)
 			return true;
 	}
@@ -168,11 +168,11 @@ static void explain_idle(struct look *l)
 	uint32_t rule;
 	bool in;
 
-	if (!aw_sample_make(l->image, l->rule, 0, &l->sample))
+	if (!aw_probe_make(l->image, l->rule, 0, &l->sample))
 		return;
-	aw_mute_rule(l->copy, l->rule);
+	aw_mask_rule(l->copy, l->rule);
 	in = is_in(l, &rule);
-	aw_mute_restore(l->copy, l->image, l->rule);
+	aw_mask_restore(l->copy, l->image, l->rule);
 	if (in && aw_image_rule(l->image, rule, &other) &&
 		strcmp(other.file, l->text.file) == 0) {
 		if (!l->about.negated && !is_needed(l, rule))
@@ -207,8 +207,8 @@ static bool answers_differ(const struct look *l)
 {
 	struct aw_decision with, without;
 
-	aw_sample_decide(l->image, &l->sample, &with);
-	aw_sample_decide(l->without, &l->sample, &without);
+	aw_probe_decide(l->image, &l->sample, &with);
+	aw_probe_decide(l->without, &l->sample, &without);
 	return with.verdict != without.verdict;
 }
 
@@ -233,10 +233,10 @@ static bool find_denial(
 	struct aw_decision decision;
 	unsigned i;
 
-	for (i = 0; i < AW_SAMPLE_FEW; i++) {
-		if (!aw_sample_make(l->image, l->rule, i, &l->sample))
+	for (i = 0; i < AW_PROBE_FEW; i++) {
+		if (!aw_probe_make(l->image, l->rule, i, &l->sample))
 			break;
-		aw_sample_decide(l->image, &l->sample, &decision);
+		aw_probe_decide(l->image, &l->sample, &decision);
 		if (decision.verdict < AW_DENY || changes_answer(l) ||
 			!aw_image_rule_about(l->image, decision.rule, ret_about) ||
 			ret_about->negated || ret_about->strictest < AW_DENY)
@@ -258,7 +258,7 @@ static bool is_refused(struct look *l)
 	for (uint32_t at = 0; aw_image_rule(l->image, at, &ignored); at++)
 		if (at != l->rule && differs_from(l, at, changes_answer))
 			return false;
-	return !differs(l, AW_SAMPLE_WAYS, changes_answer);
+	return !differs(l, AW_PROBE_WAYS, changes_answer);
 }
 
 static void look_for_denial(struct look *l)
@@ -270,9 +270,9 @@ static void look_for_denial(struct look *l)
 
 	if (l->about.negated || l->about.strictest > AW_ASK)
 		return;
-	aw_mute_rule(l->without, l->rule);
+	aw_mask_rule(l->without, l->rule);
 	denied = find_denial(l, &denial, &about) && is_refused(l);
-	aw_mute_restore(l->without, l->image, l->rule);
+	aw_mask_restore(l->without, l->image, l->rule);
 	if (!denied)
 		return;
 	if (about.of == AW_RULES_PROTECTIONS)
@@ -309,15 +309,15 @@ static bool single_out(struct look *l)
 	size_t count = 0;
 
 	free(l->copy);
-	l->copy = aw_mute_create(l->image);
+	l->copy = aw_mask_create(l->image);
 	if (!l->copy)
 		return false;
 	for (int of = 0; of < AW_RULES_OF; of++)
-		aw_mute_defaults(l->copy, (enum aw_rules_of)of);
+		aw_mask_defaults(l->copy, (enum aw_rules_of)of);
 	for (uint32_t i = 0; aw_image_rule_about(l->image, i, &about); i++)
 		if (about.list_number != l->about.list_number ||
 			about.of != l->about.of)
-			aw_mute_rule(l->copy, i);
+			aw_mask_rule(l->copy, i);
 		else
 			count++;
 	return count <= ENTRIES_MAX;
@@ -347,12 +347,12 @@ static void look_at_list(struct look *l, const struct aw_policy *policy,
 	}
 }
 
-void aw_idle_find(const struct aw_policy *policy,
+void aw_redundant_find(const struct aw_policy *policy,
 	bool (*is_own)(const void *ctx, const char *file), const void *ctx,
 	struct aw_findings *findings)
 {
 	AW_FREE struct look *l = calloc(1, sizeof(*l));
-	AW_FREE struct aw_image *without = aw_mute_create(policy->image);
+	AW_FREE struct aw_image *without = aw_mask_create(policy->image);
 
 	if (!l || !without) {
 		findings->failed = true;

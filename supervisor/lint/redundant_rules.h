@@ -16,7 +16,7 @@
  * Doubles, entries that others cover, take out or put in again, and entries that admit
  * what a denial of any layer refuses as a whole, in files for which is_own() is true.
  */
-void aw_idle_find(const struct aw_policy *policy,
+void aw_redundant_find(const struct aw_policy *policy,
 	bool (*is_own)(const void *ctx, const char *file), const void *ctx,
 	struct aw_findings *findings);
 

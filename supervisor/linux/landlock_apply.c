@@ -82,7 +82,7 @@ int aw_landlock_add_path(int ruleset, const char *path, uint64_t access)
 	return failed && why != EBADFD ? -1 : 0;
 }
 
-int aw_landlock_add_folder(int ruleset, int folder, uint64_t access)
+int aw_landlock_add_directory(int ruleset, int folder, uint64_t access)
 {
 	struct path_rule rule = {access, folder};
 

@@ -23,7 +23,7 @@ int aw_landlock_begin(uint64_t files, uint64_t network, uint64_t scopes);
  * that is not to be listed, too: that was meant for a file.
  */
 int aw_landlock_add_path(int ruleset, const char *path, uint64_t access);
-int aw_landlock_add_folder(int ruleset, int folder, uint64_t access); /* open */
+int aw_landlock_add_directory(int ruleset, int folder, uint64_t access); /* open */
 int aw_landlock_add_port(int ruleset, uint64_t port, uint64_t access);
 
 /*

@@ -100,55 +100,55 @@ static void limit_processes(struct aw_limiter *l, uint64_t count, const char *gr
 		geteuid() ? "" : ", and root is not held to it");
 }
 
-static void limit_each(struct aw_limiter *l, const struct aw_limits *wish)
+static void limit_each(struct aw_limiter *l, const struct aw_limits *params)
 {
-	if (wish->open_files) {
-		add_limit(l, RLIMIT_NOFILE, wish->open_files);
-		SAY(l->text, "open_files %llu", (unsigned long long)wish->open_files);
+	if (params->open_files) {
+		add_limit(l, RLIMIT_NOFILE, params->open_files);
+		SAY(l->text, "open_files %llu", (unsigned long long)params->open_files);
 	}
-	if (wish->file_size) {
-		add_limit(l, RLIMIT_FSIZE, wish->file_size);
+	if (params->file_size) {
+		add_limit(l, RLIMIT_FSIZE, params->file_size);
 		SAY(l->text, "file_size %llu bytes",
-			(unsigned long long)wish->file_size);
+			(unsigned long long)params->file_size);
 	}
-	if (wish->time)
-		SAY(l->text, "time %llu s", (unsigned long long)wish->time);
-	l->time = wish->time;
+	if (params->time)
+		SAY(l->text, "time %llu s", (unsigned long long)params->time);
+	l->time = params->time;
 }
 
-void aw_limits_prepare(const struct aw_limits *wish, const struct aw_limit_world *world,
-	struct aw_limiter *ret)
+void aw_limits_prepare(const struct aw_limits *params,
+	const struct aw_limit_world *world, struct aw_limiter *ret)
 {
 	struct aw_limiter made = {.group_count = 0};
 	struct aw_group_holds holds = {.memory = NULL};
 
-	if (wish->memory || wish->processes || wish->cpus > 0)
-		aw_groups_make(wish, world, &made, &holds);
-	if (wish->memory)
-		limit_memory(&made, wish->memory, holds.memory);
-	if (wish->cpus > 0)
-		limit_cpus(&made, wish->cpus, holds.cpus);
-	if (wish->processes)
-		limit_processes(&made, wish->processes, holds.processes);
-	limit_each(&made, wish);
+	if (params->memory || params->processes || params->cpus > 0)
+		aw_groups_make(params, world, &made, &holds);
+	if (params->memory)
+		limit_memory(&made, params->memory, holds.memory);
+	if (params->cpus > 0)
+		limit_cpus(&made, params->cpus, holds.cpus);
+	if (params->processes)
+		limit_processes(&made, params->processes, holds.processes);
+	limit_each(&made, params);
 	*ret = made;
 }
 
 /* The first so many of the processors that it may use now. */
 static void keep_processors(unsigned count)
 {
-	cpu_set_t now, kept;
+	cpu_set_t now, fallback;
 
-	CPU_ZERO(&kept);
+	CPU_ZERO(&fallback);
 	if (sched_getaffinity(0, sizeof(now), &now) < 0)
 		return;
 	for (int i = 0; i < CPU_SETSIZE && count; i++) {
 		if (!CPU_ISSET(i, &now))
 			continue;
-		CPU_SET(i, &kept);
+		CPU_SET(i, &fallback);
 		count--;
 	}
-	sched_setaffinity(0, sizeof(kept), &kept);
+	sched_setaffinity(0, sizeof(fallback), &fallback);
 }
 
 void aw_limits_join(const struct aw_limiter *limiter)

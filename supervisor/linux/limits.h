@@ -47,8 +47,8 @@ struct aw_limit_world {
 extern const struct aw_limit_world aw_limit_world;
 
 /* Make groups and write limits into them, or take what comes nearest. */
-void aw_limits_prepare(const struct aw_limits *wish, const struct aw_limit_world *world,
-	struct aw_limiter *ret);
+void aw_limits_prepare(const struct aw_limits *params,
+	const struct aw_limit_world *world, struct aw_limiter *ret);
 
 /* The calling process, and all that it starts from now on, is limited. */
 void aw_limits_join(const struct aw_limiter *limiter);

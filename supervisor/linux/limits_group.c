@@ -260,7 +260,7 @@ static void try_version_1(const struct aw_limit_world *world, const struct knob 
 	*knob->held = version_1;
 }
 
-void aw_groups_make(const struct aw_limits *wish, const struct aw_limit_world *world,
+void aw_groups_make(const struct aw_limits *params, const struct aw_limit_world *world,
 	struct aw_limiter *to, struct aw_group_holds *ret)
 {
 	struct knob knobs[] = {
@@ -269,16 +269,16 @@ void aw_groups_make(const struct aw_limits *wish, const struct aw_limit_world *w
 		{"cpu", "cpu.cfs_quota_us", "cpu.max", "", &ret->cpus},
 		{.controller = NULL},
 	};
-	long long quota = (long long)(wish->cpus * PERIOD_US);
+	long long quota = (long long)(params->cpus * PERIOD_US);
 
 	if (quota && quota < 1000) /* the kernel takes no less */
 		quota = 1000;
-	if (wish->memory)
+	if (params->memory)
 		snprintf(knobs[0].text, sizeof(knobs[0].text), "%llu",
-			(unsigned long long)wish->memory);
-	if (wish->processes)
+			(unsigned long long)params->memory);
+	if (params->processes)
 		snprintf(knobs[1].text, sizeof(knobs[1].text), "%llu",
-			(unsigned long long)wish->processes);
+			(unsigned long long)params->processes);
 	if (quota)
 		snprintf(knobs[2].text, sizeof(knobs[2].text), "%lld %d", quota,
 			PERIOD_US);

@@ -259,7 +259,7 @@ bool aw_proc_has_our_view(pid_t pid)
 	       strcmp(ours, theirs) == 0;
 }
 
-pid_t aw_proc_outer_pid(pid_t pid, pid_t inner)
+pid_t aw_proc_outer_pid(pid_t pid, pid_t netns)
 {
 	AW_CLOSEDIR DIR *dir = opendir("/proc");
 	char wanted[64], theirs[64];
@@ -273,7 +273,7 @@ pid_t aw_proc_outer_pid(pid_t pid, pid_t inner)
 		if (other > 0 &&
 			aw_proc_link(other, "ns/pid", theirs, sizeof(theirs)) > 0 &&
 			strcmp(theirs, wanted) == 0 &&
-			aw_proc_inner_pid(other) == inner)
+			aw_proc_inner_pid(other) == netns)
 			return other;
 	}
 	return 0;

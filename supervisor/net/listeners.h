@@ -11,7 +11,7 @@
 #include "supervisor/net/proxy/proxy.h"
 #include "supervisor/net/relay/forward.h"
 
-struct aw_offers {
+struct aw_listeners {
 	uint16_t proxy_port; /* 0: there is no proxy */
 	int reserved;	     /* owned; while proxy_port is not 0 */
 	bool told;	     /* the environment names the proxy */
@@ -23,30 +23,30 @@ struct aw_offers {
 };
 
 /* A port for the proxy where the policy wants one; mode audit changes nothing. */
-int aw_offers_reserve(
-	struct aw_offers *offers, const struct aw_policy *policy, struct aw_error *err);
+int aw_listeners_reserve(struct aw_listeners *listeners, const struct aw_policy *policy,
+	struct aw_error *err);
 
 /* Ports outside, once it is known whether the command has a network of its own. */
-int aw_offers_open(struct aw_offers *offers, const struct aw_policy *policy,
+int aw_listeners_open(struct aw_listeners *listeners, const struct aw_policy *policy,
 	bool own_network, struct aw_error *err);
 
 /* The front's copies. */
-void aw_offers_give_up(struct aw_offers *offers);
+void aw_listeners_give_up(struct aw_listeners *listeners);
 
 /* In the service, behind the launch and watch->traffic, which a proxy needs; say is
  * told a sentence for each. */
-int aw_offers_start(struct aw_offers *offers, struct aw_watch *watch,
+int aw_listeners_start(struct aw_listeners *listeners, struct aw_watch *watch,
 	void (*say)(void *ctx, const char *sentence), void *ctx, struct aw_error *err);
-void aw_offers_stop(struct aw_offers *offers);
+void aw_listeners_stop(struct aw_listeners *listeners);
 
 /* For session.json: "127.0.0.1:PORT", and as aw_forwards_text(); owned by the caller,
  * NULL where there is none. */
-char *aw_offers_proxy_text(const struct aw_offers *offers);
-char *aw_offers_forward_text(const struct aw_offers *offers);
+char *aw_listeners_proxy_text(const struct aw_listeners *listeners);
+char *aw_listeners_forward_text(const struct aw_listeners *listeners);
 
 /* The name of the i-th variable for the command's environment, NULL at the end; its
  * value is owned by the caller, NULL when out of memory. */
-const char *aw_offers_variable(
-	const struct aw_offers *offers, size_t i, char **ret_value);
+const char *aw_listeners_variable(
+	const struct aw_listeners *listeners, size_t i, char **ret_value);
 
 #endif

@@ -86,8 +86,8 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 	if (!p)
 		return NULL;
 	HASH_FIND_INT(tree->processes, &ppid, parent);
-	p->who = (struct aw_who){
-		.pid = pid, .inner = pid, .ppid = ppid, .exe = "?", .umask = -1};
+	p->who = (struct aw_process_info){
+		.pid = pid, .netns = pid, .ppid = ppid, .exe = "?", .umask = -1};
 	p->who.rights_at = ++tree->changes;
 	p->who.role = aw_table_role(tree, pid, parent);
 	/* an orphan may have been made by one that had given its rights up */
@@ -194,7 +194,8 @@ static struct process *meet(
 	return p;
 }
 
-bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
+bool aw_processes_find(
+	struct aw_processes *tree, pid_t tid, struct aw_process_info *ret)
 {
 	struct process *p;
 	struct thread *t;
@@ -227,7 +228,8 @@ bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret)
 	return p != NULL;
 }
 
-bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret)
+bool aw_processes_peek(
+	struct aw_processes *tree, pid_t pid, struct aw_process_info *ret)
 {
 	struct process *p;
 

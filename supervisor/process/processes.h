@@ -37,9 +37,9 @@ struct aw_role {
 };
 
 /* One process, as a copy. */
-struct aw_who {
+struct aw_process_info {
 	pid_t pid, ppid;
-	pid_t inner;	 /* pid in its own namespace, once told; else pid */
+	pid_t netns;	 /* pid in its own namespace, once told; else pid */
 	const char *exe; /* interned */
 	enum aw_shim_state shim;
 	bool plain_root; /* its root and mount namespace are ours */
@@ -66,17 +66,20 @@ struct aw_processes;
 struct aw_processes *aw_processes_new(bool sees_execs, bool verifies);
 
 /* Called with the tree unlocked when a process is first seen. pidfd may be -1. */
-typedef void (*aw_processes_born)(void *ctx, const struct aw_who *who, int pidfd);
+typedef void (*aw_processes_born)(
+	void *ctx, const struct aw_process_info *who, int pidfd);
 void aw_processes_on_born(struct aw_processes *tree, aw_processes_born born, void *ctx);
 
 /*
  * Who a thread or process is; makes an entry when it is new. False: it is gone.  Where
  * execs are seen, aw_processes_arrived() follows when one is under way.
  */
-bool aw_processes_find(struct aw_processes *tree, pid_t tid, struct aw_who *ret);
+bool aw_processes_find(
+	struct aw_processes *tree, pid_t tid, struct aw_process_info *ret);
 
 /* The entry of a process only if there is one. */
-bool aw_processes_peek(struct aw_processes *tree, pid_t pid, struct aw_who *ret);
+bool aw_processes_peek(
+	struct aw_processes *tree, pid_t pid, struct aw_process_info *ret);
 
 /* An exec that has been judged and is about to happen. */
 struct aw_exec {
@@ -99,11 +102,11 @@ void aw_processes_exec(
  * still be inside execve(2).  loads_shim: this is the loader's open of the shim, so the
  * exec has succeeded, and nothing need be looked up.
  */
-void aw_processes_arrived(
-	struct aw_processes *tree, struct aw_who *who, unsigned over, bool loads_shim);
+void aw_processes_arrived(struct aw_processes *tree, struct aw_process_info *who,
+	unsigned over, bool loads_shim);
 
 /* It is not the program that was judged, and may go on all the same. */
-void aw_processes_verified(struct aw_processes *tree, struct aw_who *who);
+void aw_processes_verified(struct aw_processes *tree, struct aw_process_info *who);
 
 /*
  * Has every thread that was about to exec come back, or gone?  tid is making a call.
@@ -120,7 +123,7 @@ unsigned aw_processes_execs_over(struct aw_processes *tree, pid_t pid, pid_t tid
 bool aw_processes_is_foreseen(struct aw_processes *tree, pid_t pid);
 
 /* Which program it is at this moment, for a copy alone: nothing is settled by it. */
-void aw_processes_look(struct aw_processes *tree, struct aw_who *who);
+void aw_processes_look(struct aw_processes *tree, struct aw_process_info *who);
 
 /* The one copy of a text, which lives as long as the tree. */
 const char *aw_processes_intern(struct aw_processes *tree, const char *text);
@@ -133,11 +136,11 @@ const char *aw_processes_intern(struct aw_processes *tree, const char *text);
  */
 void aw_processes_turn(struct aw_processes *tree, pid_t pid, const struct aw_role *role,
 	const struct aw_proc_mark *before);
-void aw_processes_turned(struct aw_processes *tree, struct aw_who *who);
+void aw_processes_turned(struct aw_processes *tree, struct aw_process_info *who);
 
 /* The same where the exec has succeeded already. */
-void aw_processes_set_role(
-	struct aw_processes *tree, struct aw_who *who, const struct aw_role *role);
+void aw_processes_set_role(struct aw_processes *tree, struct aw_process_info *who,
+	const struct aw_role *role);
 
 /*
  * Did that exec fail after all? Then what was expected of the shim before holds again.
@@ -154,7 +157,7 @@ void aw_processes_set_shim(
 void aw_processes_set_plain(struct aw_processes *tree, pid_t pid);
 
 /* What it calls itself, behind a wall with a pid namespace. */
-void aw_processes_set_inner(struct aw_processes *tree, pid_t pid, pid_t inner);
+void aw_processes_set_netns(struct aw_processes *tree, pid_t pid, pid_t netns);
 
 /* From now on it has a filter of its own / another root; children inherit the first. */
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid);
@@ -174,7 +177,7 @@ void aw_processes_set_umask(struct aw_processes *tree, pid_t pid, int mask);
 
 /* A ring of this process; several may exist, the tree owns them. */
 /* The ring's events are those of the program that it runs now. */
-int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
+int aw_processes_add_ring(struct aw_processes *tree, const struct aw_process_info *who,
 	struct aw_ring *ring, uint32_t size);
 
 /* How many it has. */
@@ -190,9 +193,9 @@ void aw_processes_exited(struct aw_processes *tree, pid_t pid, int status);
  * whose entry and rings are released afterwards.  Returns whether anything was done.
  */
 struct aw_processes_visitor {
-	bool (*on_ring)(void *ctx, const struct aw_who *who, struct aw_reader *reader,
-		bool last);
-	void (*on_exit)(void *ctx, const struct aw_who *who, int status);
+	bool (*on_ring)(void *ctx, const struct aw_process_info *who,
+		struct aw_reader *reader, bool last);
+	void (*on_exit)(void *ctx, const struct aw_process_info *who, int status);
 	void *ctx;
 };
 bool aw_processes_visit(

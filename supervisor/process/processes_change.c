@@ -8,9 +8,9 @@ void aw_processes_set_shim(
 	WITH_PROCESS(tree, pid, p_->who.shim = shim);
 }
 
-void aw_processes_set_inner(struct aw_processes *tree, pid_t pid, pid_t inner)
+void aw_processes_set_netns(struct aw_processes *tree, pid_t pid, pid_t netns)
 {
-	WITH_PROCESS(tree, pid, p_->who.inner = inner);
+	WITH_PROCESS(tree, pid, p_->who.netns = netns);
 }
 
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid)

@@ -130,8 +130,8 @@ static void end_execs(struct process *p)
  * another thread than the first one is at it, there is a moment when the process cannot
  * be looked at.
  */
-static void look_again(
-	struct aw_processes *tree, struct process *p, struct aw_who *who, unsigned over)
+static void look_again(struct aw_processes *tree, struct process *p,
+	struct aw_process_info *who, unsigned over)
 {
 	struct aw_file_id now = file_of(p->who.pid);
 	bool same = is_same_file(&now, &p->file_before), ended = over == p->exec_count;
@@ -147,8 +147,8 @@ static void look_again(
 		end_execs(p);
 }
 
-void aw_processes_arrived(
-	struct aw_processes *tree, struct aw_who *who, unsigned over, bool loads_shim)
+void aw_processes_arrived(struct aw_processes *tree, struct aw_process_info *who,
+	unsigned over, bool loads_shim)
 {
 	struct process *p;
 
@@ -168,7 +168,7 @@ void aw_processes_arrived(
 	pthread_mutex_unlock(&tree->lock);
 }
 
-void aw_processes_verified(struct aw_processes *tree, struct aw_who *who)
+void aw_processes_verified(struct aw_processes *tree, struct aw_process_info *who)
 {
 	WITH_PROCESS(tree, who->pid, if (p_->exec_count == who->execs) end_execs(p_));
 	who->execing = false;
@@ -201,7 +201,7 @@ bool aw_processes_is_foreseen(struct aw_processes *tree, pid_t pid)
 	return foreseen;
 }
 
-void aw_processes_look(struct aw_processes *tree, struct aw_who *who)
+void aw_processes_look(struct aw_processes *tree, struct aw_process_info *who)
 {
 	char exe[4096];
 

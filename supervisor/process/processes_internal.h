@@ -26,7 +26,7 @@ struct ring_entry {
 enum { AW_EXECS = 8 };
 
 struct process {
-	struct aw_who who;
+	struct aw_process_info who;
 	struct ring_entry *rings; /* owned */
 	const char *exe_next; /* interned: what the exec under way should make of it */
 	bool exe_sure;	      /* and will, if it succeeds */

@@ -114,14 +114,14 @@ void aw_processes_turn(struct aw_processes *tree, pid_t pid, const struct aw_rol
 	WITH_PROCESS(tree, pid, begin_turning(tree, p_, role, before));
 }
 
-void aw_processes_turned(struct aw_processes *tree, struct aw_who *who)
+void aw_processes_turned(struct aw_processes *tree, struct aw_process_info *who)
 {
 	WITH_PROCESS(tree, who->pid, if (p_->who.turning) try_to_turn(tree, p_);
 		     who->role = p_->who.role; who->turning = p_->who.turning);
 }
 
-void aw_processes_set_role(
-	struct aw_processes *tree, struct aw_who *who, const struct aw_role *role)
+void aw_processes_set_role(struct aw_processes *tree, struct aw_process_info *who,
+	const struct aw_role *role)
 {
 	struct aw_proc_mark mark = {.known = false};
 

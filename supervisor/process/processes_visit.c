@@ -4,7 +4,7 @@
 #include "supervisor/session/shared.h"
 #include "supervisor/util/cleanup.h"
 
-int aw_processes_add_ring(struct aw_processes *tree, const struct aw_who *who,
+int aw_processes_add_ring(struct aw_processes *tree, const struct aw_process_info *who,
 	struct aw_ring *ring, uint32_t size)
 {
 	struct ring_entry *entry = calloc(1, sizeof(*entry));
@@ -100,14 +100,14 @@ bool aw_processes_visit(
 	for (size_t i = 0; list && i < count; i++) {
 		struct process *p;
 		struct ring_entry *rings;
-		struct aw_who who;
+		struct aw_process_info who;
 		bool exited;
 
 		/* entries are removed here alone, so p stays valid without the lock */
 		pthread_mutex_lock(&tree->lock);
 		p = aw_table_by_pid(tree, list[i].pid);
 		exited = p && list[i].exited;
-		who = p ? p->who : (struct aw_who){.exe = "?"};
+		who = p ? p->who : (struct aw_process_info){.exe = "?"};
 		rings = p ? p->rings : NULL;
 		pthread_mutex_unlock(&tree->lock);
 		if (!p)

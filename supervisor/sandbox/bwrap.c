@@ -31,7 +31,7 @@
 static const char unreadable[] = "/proc/sys/vm/drop_caches";
 
 struct bwrap {
-	const struct aw_plan_wish *wish;
+	const struct aw_plan_params *params;
 	const struct aw_plan *plan;
 	struct aw_arguments args;
 	char *mask;    /* owned; an unreadable file, NULL: not needed so far */
@@ -95,9 +95,9 @@ static const char *mask_of(struct bwrap *b)
 		return b->mask;
 	if (is_root())
 		return b->mask = strdup(mask_for_root());
-	if (!b->wish->folder)
+	if (!b->params->folder)
 		return b->mask = strdup("SESSION/unreadable");
-	if (asprintf(&b->mask, "%s/unreadable", b->wish->folder) < 0)
+	if (asprintf(&b->mask, "%s/unreadable", b->params->folder) < 0)
 		return b->mask = NULL;
 	fd = open(b->mask, O_WRONLY | O_CREAT | O_CLOEXEC, 0);
 	if (fd < 0)
@@ -250,7 +250,7 @@ static bool is_setting(const char *path)
 /* Those that the policy names themselves may be written. */
 static void admit_settings(struct bwrap *b)
 {
-	const struct aw_image *image = b->wish->policy->image;
+	const struct aw_image *image = b->params->policy->image;
 	struct aw_rule_about about;
 
 	for (uint32_t i = 0; aw_image_rule_about(image, i, &about); i++) {
@@ -314,7 +314,7 @@ static void make_namespaces(struct bwrap *b)
 		"--unshare-cgroup-try");
 	if (b->plan->apart)
 		AW_ARGS(&b->args, "--unshare-net");
-	if (b->wish->enforce)
+	if (b->params->enforce)
 		AW_ARGS(&b->args, "--die-with-parent");
 	if (!is_root())
 		return;
@@ -347,7 +347,7 @@ static int check_points(const struct bwrap *b, struct aw_error *err)
 
 static int check_cwd(const struct bwrap *b, struct aw_error *err)
 {
-	const char *cwd = b->wish->cwd;
+	const char *cwd = b->params->cwd;
 
 	if (!cwd || aw_plan_reach(b->plan, cwd) != AW_PLAN_NOTHING)
 		return 0;
@@ -358,14 +358,14 @@ static int check_cwd(const struct bwrap *b, struct aw_error *err)
 }
 
 /* The options go in a file: what is masked is not for the command to read in ps. */
-static int hand_over(struct aw_wall *wall, struct aw_arguments *args)
+static int hand_over(struct aw_sandbox *sandbox, struct aw_arguments *args)
 {
 	AW_CLOSE int fd = memfd_create("bwrap arguments", MFD_CLOEXEC);
 	struct aw_arguments prefix = {.count = 0};
 	char number[16];
 
-	wall->fds = calloc(1, sizeof(*wall->fds));
-	if (fd < 0 || !wall->fds)
+	sandbox->fds = calloc(1, sizeof(*sandbox->fds));
+	if (fd < 0 || !sandbox->fds)
 		return -1;
 	for (size_t i = 1; i + 1 < args->count; i++)
 		if (write(fd, args->items[i], strlen(args->items[i]) + 1) < 0)
@@ -374,18 +374,18 @@ static int hand_over(struct aw_wall *wall, struct aw_arguments *args)
 		return -1;
 	snprintf(number, sizeof(number), "%d", fd);
 	AW_ARGS(&prefix, args->items[0], "--args", number, "--");
-	wall->prefix = prefix.items;
-	wall->shown = args->items;
-	wall->fds[wall->fd_count++] = aw_take_fd(&fd);
+	sandbox->prefix = prefix.items;
+	sandbox->shown = args->items;
+	sandbox->fds[sandbox->fd_count++] = aw_take_fd(&fd);
 	return prefix.failed ? -1 : 0;
 }
 
-static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
-	struct aw_wall *ret, struct aw_error *err)
+static int build(const struct aw_plan_params *params, const struct aw_plan *plan,
+	struct aw_sandbox *ret, struct aw_error *err)
 {
 	AW_FREE char *program = aw_find_helper("bwrap", NULL);
 	AW_FREE bool *empty = calloc(plan->count + 1, sizeof(*empty));
-	struct bwrap b = {.wish = wish, .plan = plan, .empty = empty};
+	struct bwrap b = {.params = params, .plan = plan, .empty = empty};
 
 	if (!empty)
 		return aw_fail(err, ENOMEM, "building the wall: out of memory");
@@ -394,15 +394,15 @@ static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 	AW_ARGS(&b.args, program ? program : "bwrap");
 	make_namespaces(&b);
 	mount_all(&b);
-	if (wish->cwd)
-		AW_ARGS(&b.args, "--chdir", wish->cwd);
+	if (params->cwd)
+		AW_ARGS(&b.args, "--chdir", params->cwd);
 	AW_ARGS(&b.args, "--");
 	free(b.mask);
 	if (b.args.failed)
 		aw_fail(err, ENOMEM, "building the wall: out of memory");
 	else if (b.failed_at)
 		aw_fail(err, b.failed_at,
-			"making a file to cover others with in %s: %s", wish->folder,
+			"making a file to cover others with in %s: %s", params->folder,
 			strerror(b.failed_at));
 	else if (b.args.count > ARGUMENTS_MAX)
 		aw_fail(err, E2BIG,

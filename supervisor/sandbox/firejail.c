@@ -287,7 +287,7 @@ static char *profile_text(const struct aw_plan *plan)
 }
 
 /* --profile=FILE, with the text in it when there is a session to have it. */
-static int save_profile(const struct aw_plan_wish *wish, const char *text,
+static int save_profile(const struct aw_plan_params *params, const char *text,
 	char **ret_option, struct aw_error *err)
 {
 	AW_FREE char *option = NULL;
@@ -295,12 +295,12 @@ static int save_profile(const struct aw_plan_wish *wish, const char *text,
 	const char *path;
 
 	if (asprintf(&option, "--profile=%s/firejail.profile",
-		    wish->folder ? wish->folder : "SESSION") < 0)
+		    params->folder ? params->folder : "SESSION") < 0)
 		return aw_fail(err, ENOMEM, "building the wall: out of memory");
 	path = strchr(option, '=') + 1;
-	if (wish->folder)
+	if (params->folder)
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (wish->folder &&
+	if (params->folder &&
 		(fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)))
 		return aw_fail(err, errno, "building the wall: writing %s: %s", path,
 			strerror(errno));
@@ -308,8 +308,8 @@ static int save_profile(const struct aw_plan_wish *wish, const char *text,
 	return 0;
 }
 
-static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
-	struct aw_wall *ret, struct aw_error *err)
+static int build(const struct aw_plan_params *params, const struct aw_plan *plan,
+	struct aw_sandbox *ret, struct aw_error *err)
 {
 	AW_FREE char *program = aw_find_helper("firejail", NULL), *option = NULL;
 	struct aw_arguments args = {.count = 0};
@@ -317,7 +317,7 @@ static int build(const struct aw_plan_wish *wish, const struct aw_plan *plan,
 	ret->profile = profile_text(plan);
 	if (!ret->profile)
 		return aw_fail(err, ENOMEM, "building the wall: out of memory");
-	if (save_profile(wish, ret->profile, &option, err) < 0)
+	if (save_profile(params, ret->profile, &option, err) < 0)
 		return -1;
 	AW_ARGS(&args, program ? program : "firejail", "--quiet", option,
 		"--keep-fd=all", "--");

@@ -29,7 +29,7 @@ static char *path_of(const char *name)
 	struct aw_error ignored;
 	char *path = NULL;
 
-	if (aw_sessions_folder(true, &sessions, &ignored) < 0)
+	if (aw_sessions_directory(true, &sessions, &ignored) < 0)
 		return NULL;
 	*strrchr(sessions, '/') = '\0';
 	return asprintf(&path, "%s/%s.works", sessions, name) < 0 ? NULL : path;

@@ -54,7 +54,7 @@ struct aw_landlock {
 };
 
 /* What a ruleset is made from. */
-struct aw_landlock_wish {
+struct aw_landlock_params {
 	const struct aw_plan *plan;
 	int version;	 /* of the kernel's interface: landlock_apply.h */
 	bool own_mounts; /* a view of its own: what is not in it needs no wall */
@@ -71,7 +71,7 @@ int aw_landlock_probe(struct aw_error *err);
 /* True when a rule of this policy may allow connecting to an abstract Unix socket. */
 bool aw_landlock_abstract(const struct aw_image *image);
 
-int aw_landlock_make(const struct aw_landlock_wish *wish, struct aw_landlock *ret,
+int aw_landlock_make(const struct aw_landlock_params *params, struct aw_landlock *ret,
 	struct aw_error *err);
 
 /*

@@ -18,6 +18,7 @@ void aw_landlock_tidy(struct aw_landlock *to);
  * Take every grant of reading back that is not as the wish's image wants it; where that
  * cannot be, nothing changes and made->why_not says why.  0, or -1: out of memory.
  */
-int aw_landlock_narrow(const struct aw_landlock_wish *wish, struct aw_landlock *made);
+int aw_landlock_narrow(
+	const struct aw_landlock_params *params, struct aw_landlock *made);
 
 #endif

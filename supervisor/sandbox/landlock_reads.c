@@ -26,7 +26,7 @@
 enum { LOOKED_AT_MAX = 4000 };
 
 struct narrowing {
-	const struct aw_landlock_wish *wish;
+	const struct aw_landlock_params *params;
 	const struct aw_landlock *from;
 	struct aw_landlock *to;
 	size_t looked_at;
@@ -76,7 +76,7 @@ static bool is_kernels(const char *path)
 
 static bool is_clean(const struct narrowing *n, const char *path)
 {
-	return path[1] && aw_image_reads_all(n->wish->image, path, strlen(path));
+	return path[1] && aw_image_reads_all(n->params->image, path, strlen(path));
 }
 
 static bool is_program(const struct narrowing *n, const char *path, mode_t mode)
@@ -85,7 +85,7 @@ static bool is_program(const struct narrowing *n, const char *path, mode_t mode)
 
 	if (!S_ISREG(mode) || !(mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
 		return false;
-	aw_image_decide_path(n->wish->image, AW_READ, path, strlen(path), &read);
+	aw_image_decide_path(n->params->image, AW_READ, path, strlen(path), &read);
 	return read.verdict == AW_ALLOW;
 }
 
@@ -158,7 +158,7 @@ static void refuse_writable(struct narrowing *n, const struct aw_landlock_rule *
 /* What is shown under another name: it cannot be listed by the name it has inside. */
 static void visit_shown(struct narrowing *n)
 {
-	const struct aw_plan *plan = n->wish->plan;
+	const struct aw_plan *plan = n->params->plan;
 
 	for (size_t i = 0; i < plan->count && !is_over(n); i++) {
 		const struct aw_plan_entry *entry = &plan->entries[i];
@@ -218,10 +218,11 @@ static void narrow(struct narrowing *n)
 	visit_devices(n);
 }
 
-int aw_landlock_narrow(const struct aw_landlock_wish *wish, struct aw_landlock *made)
+int aw_landlock_narrow(
+	const struct aw_landlock_params *params, struct aw_landlock *made)
 {
 	struct aw_landlock to = {.files = made->files};
-	struct narrowing n = {.wish = wish, .from = made, .to = &to};
+	struct narrowing n = {.params = params, .from = made, .to = &to};
 
 	narrow(&n);
 	if (n.failed) {

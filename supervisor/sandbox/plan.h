@@ -82,7 +82,7 @@ struct aw_plan {
 };
 
 /* What a plan is made from, besides the policy; strings borrowed. */
-struct aw_plan_wish {
+struct aw_plan_params {
 	const struct aw_policy *policy;
 	const struct aw_policy_variables *variables;
 	const char *program; /* the command's path */
@@ -108,7 +108,7 @@ struct aw_plan_wish {
  * through, a symbolic link are left out: the file behind it is judged by its own name.
  */
 int aw_plan_make(
-	const struct aw_plan_wish *wish, struct aw_plan *ret, struct aw_error *err);
+	const struct aw_plan_params *params, struct aw_plan *ret, struct aw_error *err);
 
 /*
  * identity.c: what stands behind a wall that mounts the plan's own files, where a

@@ -46,9 +46,9 @@ static bool find_ports(const struct aw_image *image, enum aw_action action,
 	return true;
 }
 
-bool aw_plan_fill_network(const struct aw_plan_wish *wish, struct aw_plan *plan)
+bool aw_plan_fill_network(const struct aw_plan_params *params, struct aw_plan *plan)
 {
-	const struct aw_image *image = wish->policy->image;
+	const struct aw_image *image = params->policy->image;
 	static const enum aw_plan_network networks[] = {
 		[AW_REACH_ALL] = AW_PLAN_NET_ALL,
 		[AW_REACH_NONE] = AW_PLAN_NET_NONE,
@@ -60,7 +60,7 @@ bool aw_plan_fill_network(const struct aw_plan_wish *wish, struct aw_plan *plan)
 	 * everywhere also serves others and joins groups */
 	plan->apart =
 		plan->network == AW_PLAN_NET_NONE ||
-		(aw_image_network_closed(image) && wish->enforce && wish->notified);
+		(aw_image_network_closed(image) && params->enforce && params->notified);
 	return find_ports(image, AW_CONNECT, &plan->connect_ports, &plan->connect_count,
 		       &plan->all_connect_ports) &&
 	       find_ports(image, AW_BIND, &plan->listen_ports, &plan->listen_count,

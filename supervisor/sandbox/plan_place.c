@@ -21,39 +21,40 @@ bool aw_path_is_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && (!path[len] || path[len] == '/');
 }
 
-static bool make_room(struct aw_plan_maker *maker)
+static bool make_room(struct aw_plan_maker *factory)
 {
-	size_t room = maker->room ? maker->room * 2 : 64;
-	struct aw_place *places;
+	size_t room = factory->room ? factory->room * 2 : 64;
+	struct aw_plan_place *places;
 
-	if (maker->count < maker->room)
+	if (factory->count < factory->room)
 		return true;
-	places = realloc(maker->places, room * sizeof(*places));
+	places = realloc(factory->places, room * sizeof(*places));
 	if (!places)
 		return false;
-	maker->places = places;
-	maker->room = room;
+	factory->places = places;
+	factory->room = room;
 	return true;
 }
 
-struct aw_place *aw_place_add(
-	struct aw_plan_maker *maker, const char *path, const char *why)
+struct aw_plan_place *aw_plan_place_add(
+	struct aw_plan_maker *factory, const char *path, const char *why)
 {
-	static struct aw_place aside;
+	static struct aw_plan_place aside;
 	AW_FREE char *copy = strdup(path);
-	struct aw_place *place;
+	struct aw_plan_place *place;
 
-	if (!copy || !make_room(maker)) {
-		maker->failed = true;
+	if (!copy || !make_room(factory)) {
+		factory->failed = true;
 		return &aside;
 	}
-	place = &maker->places[maker->count++];
-	*place = (struct aw_place){.path = aw_take_ptr(&copy), .why = why};
+	place = &factory->places[factory->count++];
+	*place = (struct aw_plan_place){.path = aw_take_ptr(&copy), .why = why};
 	return place;
 }
 
 /* Each symbolic link on the way is wished for too; the path behind the first one. */
-static char *behind_link(struct aw_plan_maker *maker, const char *path, const char *why)
+static char *behind_link(
+	struct aw_plan_maker *factory, const char *path, const char *why)
 {
 	AW_FREE char *at = strdup(path);
 	char *ret = NULL;
@@ -68,7 +69,7 @@ static char *behind_link(struct aw_plan_maker *maker, const char *path, const ch
 		if (lstat(at, &st) == 0 && S_ISLNK(st.st_mode) &&
 			(n = readlink(at, text, sizeof(text) - 1)) > 0) {
 			text[n] = '\0';
-			aw_place_add(maker, at, why)->wished = true;
+			aw_plan_place_add(factory, at, why)->wished = true;
 			*slash = '\0';
 			if (asprintf(&ret, "%s%s%s%s%s", text[0] == '/' ? "" : at,
 				    text[0] == '/' ? "" : "/", text, end ? "/" : "",
@@ -83,7 +84,7 @@ static char *behind_link(struct aw_plan_maker *maker, const char *path, const ch
 	return ret;
 }
 
-void aw_plan_want(struct aw_plan_maker *maker, const char *path, const char *why)
+void aw_plan_want(struct aw_plan_maker *factory, const char *path, const char *why)
 {
 	AW_FREE char *real = realpath(path, NULL), *at = NULL;
 
@@ -91,36 +92,36 @@ void aw_plan_want(struct aw_plan_maker *maker, const char *path, const char *why
 		return;
 	at = strdup(path);
 	for (int i = 0; at && i < LINKS_MAX; i++) {
-		char *next = behind_link(maker, at, why);
+		char *next = behind_link(factory, at, why);
 
 		free(at);
 		at = next;
 	}
-	aw_place_add(maker, real, why)->wished = true;
+	aw_plan_place_add(factory, real, why)->wished = true;
 }
 
 static int by_path(const void *a, const void *b)
 {
-	const struct aw_place *left = a, *right = b;
+	const struct aw_plan_place *left = a, *right = b;
 
 	return strcmp(left->path, right->path);
 }
 
-void aw_place_free(struct aw_place *place)
+void aw_plan_place_free(struct aw_plan_place *place)
 {
 	free(place->path);
 	free(place->source);
 }
 
-void aw_places_merge(struct aw_plan_maker *maker)
+void aw_places_merge(struct aw_plan_maker *factory)
 {
-	struct aw_place *to = maker->places;
+	struct aw_plan_place *to = factory->places;
 
-	if (!maker->count)
+	if (!factory->count)
 		return;
-	qsort(maker->places, maker->count, sizeof(*maker->places), by_path);
-	for (size_t i = 1; i < maker->count; i++) {
-		struct aw_place *from = &maker->places[i];
+	qsort(factory->places, factory->count, sizeof(*factory->places), by_path);
+	for (size_t i = 1; i < factory->count; i++) {
+		struct aw_plan_place *from = &factory->places[i];
 
 		if (strcmp(to->path, from->path) != 0) {
 			*++to = *from;
@@ -145,7 +146,7 @@ void aw_places_merge(struct aw_plan_maker *maker)
 			free(to->source);
 			to->source = aw_take_ptr(&from->source);
 		}
-		aw_place_free(from);
+		aw_plan_place_free(from);
 	}
-	maker->count = (size_t)(to - maker->places) + 1;
+	factory->count = (size_t)(to - factory->places) + 1;
 }

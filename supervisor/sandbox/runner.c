@@ -20,20 +20,20 @@ static int always(struct aw_error *err)
 	return 0;
 }
 
-static int no_wall(const struct aw_plan_wish *wish, const struct aw_plan *plan,
-	struct aw_wall *ret, struct aw_error *err)
+static int no_wall(const struct aw_plan_params *params, const struct aw_plan *plan,
+	struct aw_sandbox *ret, struct aw_error *err)
 {
-	(void)wish;
+	(void)params;
 	(void)plan;
 	(void)ret;
 	(void)err;
 	return 0;
 }
 
-static int landlock(const struct aw_plan_wish *wish, const struct aw_plan *plan,
-	struct aw_wall *ret, struct aw_error *err)
+static int landlock(const struct aw_plan_params *params, const struct aw_plan *plan,
+	struct aw_sandbox *ret, struct aw_error *err)
 {
-	(void)wish;
+	(void)params;
 	(void)plan;
 	(void)err;
 	ret->landlock = true;
@@ -90,15 +90,15 @@ static void free_vector(char **vector)
 	free(vector);
 }
 
-void aw_wall_release(struct aw_wall *wall)
+void aw_sandbox_release(struct aw_sandbox *sandbox)
 {
-	free_vector(wall->prefix);
-	free_vector(wall->shown);
-	for (size_t i = 0; i < wall->fd_count; i++)
-		close(wall->fds[i]);
-	free(wall->profile);
-	free(wall->fds);
-	*wall = (struct aw_wall){.runner = wall->runner};
+	free_vector(sandbox->prefix);
+	free_vector(sandbox->shown);
+	for (size_t i = 0; i < sandbox->fd_count; i++)
+		close(sandbox->fds[i]);
+	free(sandbox->profile);
+	free(sandbox->fds);
+	*sandbox = (struct aw_sandbox){.runner = sandbox->runner};
 }
 
 /* As a shell would read it. */
@@ -120,12 +120,13 @@ static void print_word(const char *word, FILE *out)
 	fputc('\'', out);
 }
 
-void aw_wall_print(const struct aw_plan *plan, const struct aw_wall *wall, FILE *out)
+void aw_sandbox_print(
+	const struct aw_plan *plan, const struct aw_sandbox *sandbox, FILE *out)
 {
-	char **words = wall->shown ? wall->shown : wall->prefix;
+	char **words = sandbox->shown ? sandbox->shown : sandbox->prefix;
 
 	aw_plan_print(plan, out);
-	fprintf(out, "runner  %s\n", wall->runner->name);
+	fprintf(out, "runner  %s\n", sandbox->runner->name);
 	for (size_t i = 0; words && words[i]; i++) {
 		/* an option a line */
 		if (i && strncmp(words[i], "--", 2) == 0)
@@ -136,8 +137,8 @@ void aw_wall_print(const struct aw_plan *plan, const struct aw_wall *wall, FILE 
 	}
 	if (words)
 		fputs(" agentwatch-enter COMMAND\n", out);
-	if (wall->profile)
-		fprintf(out, "profile\n%s", wall->profile);
+	if (sandbox->profile)
+		fprintf(out, "profile\n%s", sandbox->profile);
 }
 
 char *aw_runner_program(const char *name, struct aw_error *err)

@@ -11,7 +11,7 @@
 #include "supervisor/sandbox/plan.h"
 
 /* What stands around the command, once it is decided. */
-struct aw_wall {
+struct aw_sandbox {
 	const struct aw_runner *runner;
 	char **prefix; /* owned, with its strings: argv before agentwatch-enter, or NULL
 			*/
@@ -32,8 +32,8 @@ struct aw_runner {
 	/* Can it be used here? 0, or -1 with a sentence that says what is missing. */
 	int (*probe)(struct aw_error *err);
 	/* Turn the plan into a wall. */
-	int (*build)(const struct aw_plan_wish *wish, const struct aw_plan *plan,
-		struct aw_wall *ret, struct aw_error *err);
+	int (*build)(const struct aw_plan_params *params, const struct aw_plan *plan,
+		struct aw_sandbox *ret, struct aw_error *err);
 };
 
 /* The row of this name, or NULL: known names have a row, whether they work or not. */
@@ -43,10 +43,11 @@ const struct aw_runner *aw_runner_find(const char *name);
 const char *aw_runner_names(void);
 
 /* Free the contents, not the struct itself. */
-void aw_wall_release(struct aw_wall *wall);
+void aw_sandbox_release(struct aw_sandbox *sandbox);
 
 /* Plan, then the runner's command line, for plan.txt. */
-void aw_wall_print(const struct aw_plan *plan, const struct aw_wall *wall, FILE *out);
+void aw_sandbox_print(
+	const struct aw_plan *plan, const struct aw_sandbox *sandbox, FILE *out);
 
 /* The rows that have a file of their own. */
 extern const struct aw_runner aw_runner_bwrap, aw_runner_firejail;

@@ -7,13 +7,13 @@
 #include "policy/load/load.h"
 #include "supervisor/session/shared.h"
 
-struct aw_retired_one {
+struct aw_epoch_garbage_one {
 	struct aw_shared *shared; /* owned */
 	struct aw_policy policy;  /* owned */
-	struct aw_retired_one *next;
+	struct aw_epoch_garbage_one *next;
 };
 
-unsigned aw_readers_enter(struct aw_readers *readers)
+unsigned aw_epoch_enter(struct aw_epoch *readers)
 {
 	unsigned door = atomic_load(&readers->open);
 
@@ -21,15 +21,15 @@ unsigned aw_readers_enter(struct aw_readers *readers)
 	return door;
 }
 
-void aw_readers_leave(struct aw_readers *readers, unsigned door)
+void aw_epoch_leave(struct aw_epoch *readers, unsigned door)
 {
 	atomic_fetch_sub(&readers->inside[door], 1);
 }
 
-void aw_retire(struct aw_retired *retired, struct aw_shared *shared,
+void aw_epoch_retire(struct aw_epoch_garbage *retired, struct aw_shared *shared,
 	const struct aw_policy *policy)
 {
-	struct aw_retired_one *one = calloc(1, sizeof(*one));
+	struct aw_epoch_garbage_one *one = calloc(1, sizeof(*one));
 
 	if (!one)
 		return;
@@ -39,10 +39,10 @@ void aw_retire(struct aw_retired *retired, struct aw_shared *shared,
 	retired->coming = one;
 }
 
-static void release_all(struct aw_retired_one *one)
+static void release_all(struct aw_epoch_garbage_one *one)
 {
 	while (one) {
-		struct aw_retired_one *next = one->next;
+		struct aw_epoch_garbage_one *next = one->next;
 
 		if (one->shared)
 			aw_shared_release(one->shared);
@@ -53,7 +53,7 @@ static void release_all(struct aw_retired_one *one)
 	}
 }
 
-void aw_retired_look(struct aw_retired *retired, struct aw_readers *readers)
+void aw_epoch_collect(struct aw_epoch_garbage *retired, struct aw_epoch *readers)
 {
 	unsigned open = atomic_load(&readers->open);
 

@@ -19,29 +19,30 @@
 struct aw_policy;
 struct aw_shared;
 
-struct aw_readers {
+struct aw_epoch {
 	_Atomic uint32_t open; /* the door for new readers: 0 or 1 */
 	_Atomic uint32_t inside[2];
 };
 
 /* Any thread; what enter returns is for leave.  May be nested. */
-unsigned aw_readers_enter(struct aw_readers *readers);
-void aw_readers_leave(struct aw_readers *readers, unsigned door);
+unsigned aw_epoch_enter(struct aw_epoch *readers);
+void aw_epoch_leave(struct aw_epoch *readers, unsigned door);
 
 /* What waits for its readers.  One thread alone, that which replaces, uses it. */
-struct aw_retired {
-	struct aw_retired_one *coming; /* owned: replaced since the doors changed */
-	struct aw_retired_one *going;  /* owned: replaced before that */
+struct aw_epoch_garbage {
+	struct aw_epoch_garbage_one
+		*coming; /* owned: replaced since the doors changed */
+	struct aw_epoch_garbage_one *going; /* owned: replaced before that */
 };
 
 /*
  * Both have been replaced; shared (malloc'd, may be NULL) and what policy holds are
  * owned from now on.  Without memory they are kept for good.
  */
-void aw_retire(struct aw_retired *retired, struct aw_shared *shared,
+void aw_epoch_retire(struct aw_epoch_garbage *retired, struct aw_shared *shared,
 	const struct aw_policy *policy);
 
 /* Release what nobody reads any more. */
-void aw_retired_look(struct aw_retired *retired, struct aw_readers *readers);
+void aw_epoch_collect(struct aw_epoch_garbage *retired, struct aw_epoch *readers);
 
 #endif

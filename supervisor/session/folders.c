@@ -64,7 +64,7 @@ static int make_all(char *path, struct aw_error *err)
 	}
 }
 
-int aw_sessions_folder(bool make, char **ret, struct aw_error *err)
+int aw_sessions_directory(bool make, char **ret, struct aw_error *err)
 {
 	AW_FREE char *path = NULL;
 
@@ -77,7 +77,7 @@ int aw_sessions_folder(bool make, char **ret, struct aw_error *err)
 	return 0;
 }
 
-int aw_config_folder(char **ret, struct aw_error *err)
+int aw_config_directory(char **ret, struct aw_error *err)
 {
 	AW_FREE char *path = NULL;
 
@@ -115,7 +115,7 @@ static const char *own_runtime_dir(void)
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? base : NULL;
 }
 
-int aw_runtime_folder(char **ret, struct aw_error *err)
+int aw_runtime_directory(char **ret, struct aw_error *err)
 {
 	const char *base = own_runtime_dir(), *tmp = getenv("TMPDIR");
 	AW_FREE char *path = NULL;

@@ -13,16 +13,16 @@
 const char *aw_home(void);
 
 /* $XDG_STATE_HOME/agentwatch/sessions; made (0700) when make is true.  *ret owned. */
-int aw_sessions_folder(bool make, char **ret, struct aw_error *err);
+int aw_sessions_directory(bool make, char **ret, struct aw_error *err);
 
 /* $XDG_CONFIG_HOME/agentwatch, never made.  *ret owned. */
-int aw_config_folder(char **ret, struct aw_error *err);
+int aw_config_directory(char **ret, struct aw_error *err);
 
 /*
  * The folder for sockets: $XDG_RUNTIME_DIR/agentwatch, else a private folder under the
  * temporary directory; made 0700.  One that is a symbolic link, belongs to someone else
  * or is open to others is refused.  *ret owned.
  */
-int aw_runtime_folder(char **ret, struct aw_error *err);
+int aw_runtime_directory(char **ret, struct aw_error *err);
 
 #endif

@@ -138,7 +138,7 @@ static int name_control(struct aw_session *session, struct aw_error *err)
 {
 	AW_FREE char *folder = NULL;
 
-	if (aw_runtime_folder(&folder, err) < 0)
+	if (aw_runtime_directory(&folder, err) < 0)
 		return -1;
 	if (asprintf(&session->control, "%s/%s.control", folder, session->id) < 0) {
 		session->control = NULL;
@@ -188,7 +188,7 @@ int aw_session_create(const char *name, struct aw_session **ret, struct aw_error
 
 	if (name && check_name(name, err) < 0)
 		return -1;
-	if (aw_sessions_folder(true, &folder, err) < 0)
+	if (aw_sessions_directory(true, &folder, err) < 0)
 		return -1;
 	session = calloc(1, sizeof(*session));
 	if (!session)

@@ -59,7 +59,7 @@ static int collect(
 	AW_CLOSEDIR DIR *dir = NULL;
 	const struct dirent *entry;
 
-	if (aw_sessions_folder(false, &folder, err) < 0)
+	if (aw_sessions_directory(false, &folder, err) < 0)
 		return -1;
 	dir = opendir(folder);
 	if (!dir && errno == ENOENT)

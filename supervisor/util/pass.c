@@ -8,7 +8,7 @@
 
 /* Room for them, laid out as the kernel wants it. */
 union room {
-	char bytes[CMSG_SPACE(AW_PASS_MOST * sizeof(int))];
+	char bytes[CMSG_SPACE(AW_PASS_MAX * sizeof(int))];
 	struct cmsghdr align;
 };
 
@@ -35,7 +35,7 @@ int aw_pass(int socket, const void *words, size_t size, const int *fds, size_t c
  * before what the peer had said (net/unix/af_unix.c, unix_release_sock).  All of that
  * is taken first.
  */
-ssize_t aw_pass_take(int socket, void *words, size_t size, int fds[AW_PASS_MOST])
+ssize_t aw_pass_take(int socket, void *words, size_t size, int fds[AW_PASS_MAX])
 {
 	union room room;
 	struct iovec iov = {words, size};
@@ -46,7 +46,7 @@ ssize_t aw_pass_take(int socket, void *words, size_t size, int fds[AW_PASS_MOST]
 	struct cmsghdr *c;
 	ssize_t n;
 
-	for (size_t i = 0; i < AW_PASS_MOST; i++)
+	for (size_t i = 0; i < AW_PASS_MAX; i++)
 		fds[i] = -1;
 	do
 		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);

@@ -173,17 +173,17 @@ static void folders(void)
 
 	unsetenv("XDG_RUNTIME_DIR");
 	set("TMPDIR", "tmp");
-	ok(!aw_runtime_folder(&folder, &err) && strstr(folder, "/tmp/agentwatch-"),
+	ok(!aw_runtime_directory(&folder, &err) && strstr(folder, "/tmp/agentwatch-"),
 		"without a runtime folder there is a private one");
 	chmod(folder, 0755);
 	free(folder);
-	ok(aw_runtime_folder(&folder, &err) < 0, "open to others it is refused: %s",
+	ok(aw_runtime_directory(&folder, &err) < 0, "open to others it is refused: %s",
 		err.text);
 	snprintf(path, sizeof(path), "%s/tmp/agentwatch-%u", root, (unsigned)geteuid());
 	rmdir(path);
 	if (symlink("/tmp", path) < 0)
 		note("symlink: %s", strerror(errno));
-	ok(aw_runtime_folder(&folder, &err) < 0, "a symbolic link is refused: %s",
+	ok(aw_runtime_directory(&folder, &err) < 0, "a symbolic link is refused: %s",
 		err.text);
 	unlink(path);
 

@@ -222,7 +222,7 @@ static void held(const char *name, enum aw_effect effect, long nr)
 		tell(name, "device", option(nr, SO_BINDTODEVICE));
 		tell(name, "joins", option(nr, IP_ADD_MEMBERSHIP));
 		break;
-	case AW_FX_KIN:
+	case AW_FX_PROCESS:
 		tell(name, "inside", touch(name, nr, child));
 		tell(name, "ended", touch(name, nr, ended));
 		tell(name, "outside", touch(name, nr, outside));
@@ -239,7 +239,7 @@ static void held(const char *name, enum aw_effect effect, long nr)
 	case AW_FX_UMASK:
 		tell(name, "own", syscall(nr, 022));
 		break;
-	case AW_FX_RIGHTS:
+	case AW_FX_CREDS:
 		tell(name, "own", rights(name, nr));
 		break;
 	case AW_FX_IOCTL:
@@ -284,7 +284,7 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 #define AW_SYS(name, effect, dir, path, dir2, path2, flags, last)                      \
-	if (AW_FX_##effect >= AW_FX_HELD || AW_FX_##effect == AW_FX_MACHINE)           \
+	if (AW_FX_##effect >= AW_FX_ENFORCE_ONLY || AW_FX_##effect == AW_FX_MACHINE)   \
 		held(#name, AW_FX_##effect, __NR_##name);
 #include "policy/calls.def"
 	tell("setpriority", "itself", setpriority(PRIO_PROCESS, 0, 0));

@@ -294,7 +294,7 @@ enum { FOLDER_CREAT, FOLDER_WRITE, FILE_SLASH };
 /* One try, while "a" is now a folder or file and now a link to what is wanted. */
 static int swapped(struct target *t, int what)
 {
-	int fd, inner, rc;
+	int fd, netns, rc;
 
 	switch (what) {
 	case FOLDER_CREAT:
@@ -307,8 +307,8 @@ static int swapped(struct target *t, int what)
 		if (fd < 0)
 			return errno;
 		/* a descriptor of a denied folder may lead where a name does not */
-		inner = openat(fd, "key", O_RDONLY);
-		rc = take(t, inner);
+		netns = openat(fd, "key", O_RDONLY);
+		rc = take(t, netns);
 		if (rc != 0 && t->denied)
 			snprintf(t->got, sizeof t->got, "%s", ""), rc = 0;
 		close(fd);

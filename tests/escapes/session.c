@@ -125,8 +125,8 @@ static int shared(struct target *t, int how)
 		return poke(open(path, O_WRONLY | O_APPEND));
 	}
 	(void)t;
-	fd = raw(SYS_openat, AT_FDCWD, (long)AW_HELLO_AGAIN, O_RDWR | O_CLOEXEC, 0, 0,
-		0);
+	fd = raw(SYS_openat, AT_FDCWD, (long)AW_REGISTER_AGAIN, O_RDWR | O_CLOEXEC, 0,
+		0, 0);
 	if (fd < 0)
 		return NOT_HERE;
 	if (how == CUT_PAGE)

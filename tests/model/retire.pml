@@ -22,7 +22,7 @@ proctype reader()
 	do
 	:: times < 2 ->
 		times++;
-		door = open_door; /* aw_readers_enter(): a load, then an addition */
+		door = open_door; /* aw_epoch_enter(): a load, then an addition */
 		inside[door]++;
 		value = current;
 		assert(!released[value]); /* the first use ... */
@@ -43,7 +43,7 @@ proctype writer()
 		i = current;
 		current = next;
 		coming = coming | (1 << i)
-	:: looks < 5 -> /* aw_retired_look() */
+	:: looks < 5 -> /* aw_epoch_collect() */
 		looks++;
 		if
 		:: !coming && !going -> skip

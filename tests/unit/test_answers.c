@@ -18,7 +18,7 @@ static void number(unsigned n, address ret)
 static void told(struct aw_answers *answers, pid_t pid, uint64_t ts, const char *host,
 	unsigned where)
 {
-	struct aw_told one = {
+	struct aw_dns_report one = {
 		.pid = pid, .ts = ts, .host = host, .len = strlen(host), .count = 1};
 	address at;
 
@@ -69,7 +69,7 @@ static void who_asked(void)
 static void what_is_a_name(void)
 {
 	static const struct {
-		const char *host, *kept;
+		const char *host, *fallback;
 	} cases[] = {{"Api.Example.COM", "api.example.com"}, {"api.test.", "api.test"},
 		{"a", "a"}, {"xn--bcher-kva.test", "xn--bcher-kva.test"},
 		{"_srv.a-b.test", "_srv.a-b.test"}, {"1.2.3.4a", "1.2.3.4a"}, {"", "-"},
@@ -82,8 +82,8 @@ static void what_is_a_name(void)
 		struct aw_answers *a = aw_answers_new();
 
 		told(a, 1, 1, cases[i].host, 1);
-		ok(strcmp(name_of(a, 1, 2, 1, 1), cases[i].kept) == 0, "case %zu: %s",
-			i, cases[i].kept);
+		ok(strcmp(name_of(a, 1, 2, 1, 1), cases[i].fallback) == 0,
+			"case %zu: %s", i, cases[i].fallback);
 		aw_answers_free(a);
 	}
 	for (size_t len = 253; len < 256; len++) {
@@ -110,7 +110,7 @@ static void bounds(void)
 	}
 	IS("n12.test", "the eighth last name is there", a, 1, 100, 112, 1);
 	IS("n19.test", "the ninth last is not", a, 1, 100, 111, 1);
-	for (unsigned i = 2; i < AW_ANSWERS_MOST + 2; i++)
+	for (unsigned i = 2; i < AW_ANSWERS_MAX + 2; i++)
 		told(a, 1, 1, "many.test", i);
 	IS("-", "the oldest address has gone", a, 1, 100, 112, 1);
 	IS("many.test", "the next is there", a, 2, 100, 1, 1);

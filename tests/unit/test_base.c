@@ -183,30 +183,30 @@ static void it_is_said_what_opens_it(void)
 		{"policy", AW_TRUSTED, "merge: replace"},
 		{"policy", AW_TRUSTED, "base: workspace"},
 	};
-	struct aw_loosening loose;
+	struct aw_permission_diff loose;
 	struct aw_policy p;
 
 	load(layers, 1, AW_ENFORCE, &p);
-	ok(aw_loosening(&p, 0, &loose) && loose.given.line == 3 &&
+	ok(aw_permission_diff(&p, 0, &loose) && loose.given.line == 3 &&
 			strstr(loose.text, "base: open") &&
-			!aw_loosening(&p, 1, &loose),
+			!aw_permission_diff(&p, 1, &loose),
 		"base: open, with its line");
 	aw_policy_release(&p);
 	load(layers, 2, AW_ENFORCE, &p);
 	ok(p.base_replaced && writes(&p, "/etc/x") == AW_ALLOW,
 		"replace drops its rules");
-	ok(aw_loosening(&p, 0, &loose) && loose.given.line == 2 &&
+	ok(aw_permission_diff(&p, 0, &loose) && loose.given.line == 2 &&
 			strstr(loose.text, "the base and the files below") &&
-			!aw_loosening(&p, 1, &loose),
+			!aw_permission_diff(&p, 1, &loose),
 		"which is said");
 	aw_policy_release(&p);
 	load(layers, 3, AW_ENFORCE, &p);
 	ok(is_closed(&p) && reads(&p, "/x") == AW_ALLOW, "a word above puts them back");
-	ok(aw_loosening(&p, 0, &loose) && !strstr(loose.text, "the base"),
+	ok(aw_permission_diff(&p, 0, &loose) && !strstr(loose.text, "the base"),
 		"and the rules of files stay away");
 	aw_policy_release(&p);
 	load_text("filesystem: {default: allow}", AW_ENFORCE, &p);
-	ok(!aw_loosening(&p, 0, &loose), "others are not said to");
+	ok(!aw_permission_diff(&p, 0, &loose), "others are not said to");
 	aw_policy_release(&p);
 }
 

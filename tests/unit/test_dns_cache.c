@@ -35,46 +35,46 @@ static const unsigned char *key(const char *text)
 
 static void pairs_are_remembered_for_a_time(void)
 {
-	struct aw_learned *learned = aw_learned_new();
+	struct aw_dns_cache *learned = aw_dns_cache_new();
 	char found[4][AW_DNS_NAME];
 
-	aw_learned_add(learned, key("192.0.2.1"), "a.test", false, 100, 200);
-	aw_learned_add(learned, key("192.0.2.1"), "b.test", false, 100, 300);
-	aw_learned_add(learned, key("192.0.2.1"), "a.test", false, 100, 150);
-	ok(aw_learned_find(learned, key("192.0.2.1"), 200, found, NULL, 4) == 2 &&
+	aw_dns_cache_add(learned, key("192.0.2.1"), "a.test", false, 100, 200);
+	aw_dns_cache_add(learned, key("192.0.2.1"), "b.test", false, 100, 300);
+	aw_dns_cache_add(learned, key("192.0.2.1"), "a.test", false, 100, 150);
+	ok(aw_dns_cache_find(learned, key("192.0.2.1"), 200, found, NULL, 4) == 2 &&
 			strcmp(found[0], "b.test") == 0 &&
 			strcmp(found[1], "a.test") == 0,
 		"two names of an address, as long as the longest time said");
-	ok(aw_learned_find(learned, key("192.0.2.1"), 201, found, NULL, 4) == 1,
+	ok(aw_dns_cache_find(learned, key("192.0.2.1"), 201, found, NULL, 4) == 1,
 		"one is old");
-	ok(aw_learned_find(learned, key("192.0.2.1"), 301, found, NULL, 4) == 0,
+	ok(aw_dns_cache_find(learned, key("192.0.2.1"), 301, found, NULL, 4) == 0,
 		"both are");
-	ok(aw_learned_find(learned, key("192.0.2.2"), 100, found, NULL, 4) == 0,
+	ok(aw_dns_cache_find(learned, key("192.0.2.2"), 100, found, NULL, 4) == 0,
 		"another address has none");
-	ok(aw_learned_find(learned, key("192.0.2.1"), 100, found, NULL, 1) == 1,
+	ok(aw_dns_cache_find(learned, key("192.0.2.1"), 100, found, NULL, 1) == 1,
 		"no more than there is room for");
-	aw_learned_free(learned);
+	aw_dns_cache_free(learned);
 }
 
 static void room_is_limited(void)
 {
-	struct aw_learned *learned = aw_learned_new();
+	struct aw_dns_cache *learned = aw_dns_cache_new();
 	char found[1][AW_DNS_NAME], name[32];
-	size_t kept = 0;
+	size_t fallback = 0;
 
-	for (int i = 0; i < AW_LEARNED_MAX + 100; i++) {
+	for (int i = 0; i < AW_DNS_CACHE_MAX + 100; i++) {
 		snprintf(name, sizeof(name), "n%d.test", i);
-		aw_learned_add(learned, key("192.0.2.1"), name, false, 1, 1000);
-		if (i < AW_LEARNED_MAX)
+		aw_dns_cache_add(learned, key("192.0.2.1"), name, false, 1, 1000);
+		if (i < AW_DNS_CACHE_MAX)
 			continue;
 		snprintf(name, sizeof(name), "192.0.%d.%d", i % 200, i % 250);
-		kept += aw_learned_add(
-				learned, key(name), "other.test", false, 1, 1000) == 0;
+		fallback += aw_dns_cache_add(learned, key(name), "other.test", false, 1,
+				    1000) == 0;
 	}
-	ok(kept == 100, "there is always room for what is new");
-	ok(aw_learned_find(learned, key("192.0.2.1"), 1, found, NULL, 1) == 1,
+	ok(fallback == 100, "there is always room for what is new");
+	ok(aw_dns_cache_find(learned, key("192.0.2.1"), 1, found, NULL, 1) == 1,
 		"what is a little older is still there");
-	aw_learned_free(learned);
+	aw_dns_cache_free(learned);
 }
 
 static size_t names_of(struct aw_hosts *hosts, const char *address)

@@ -10,8 +10,8 @@
 #include "supervisor/session/shared.h"
 #include "tests/unit/tap.h"
 
-static struct aw_readers readers;
-static struct aw_retired retired;
+static struct aw_epoch readers;
+static struct aw_epoch_garbage retired;
 
 /* Something that tells by its descriptor whether it has been released. */
 static int retire_one(void)
@@ -20,7 +20,7 @@ static int retire_one(void)
 	const struct aw_policy nothing = {.mode = AW_AUDIT};
 
 	shared->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	aw_retire(&retired, shared, &nothing);
+	aw_epoch_retire(&retired, shared, &nothing);
 	return shared->fd;
 }
 
@@ -32,7 +32,7 @@ static bool is_there(int fd)
 static void look(int times)
 {
 	while (times--)
-		aw_retired_look(&retired, &readers);
+		aw_epoch_collect(&retired, &readers);
 }
 
 static void released_without_readers(void)
@@ -47,34 +47,34 @@ static void released_without_readers(void)
 
 static void kept_for_its_reader(void)
 {
-	unsigned before = aw_readers_enter(&readers), after;
+	unsigned before = aw_epoch_enter(&readers), after;
 	int fd = retire_one();
 
 	look(5);
 	ok(is_there(fd), "it is kept while a reader from before is inside");
-	after = aw_readers_enter(&readers);
-	aw_readers_leave(&readers, before);
+	after = aw_epoch_enter(&readers);
+	aw_epoch_leave(&readers, before);
 	look(5);
 	ok(!is_there(fd), "and released although a later one has come");
-	aw_readers_leave(&readers, after);
+	aw_epoch_leave(&readers, after);
 }
 
 static void later_ones_wait_for_theirs(void)
 {
-	unsigned first = aw_readers_enter(&readers), second;
+	unsigned first = aw_epoch_enter(&readers), second;
 	int a = retire_one(), b;
 
 	look(2);
-	second = aw_readers_enter(&readers);
+	second = aw_epoch_enter(&readers);
 	b = retire_one();
 	look(2);
 	ok(is_there(a) && is_there(b),
 		"a reader that stays keeps all that comes behind");
-	aw_readers_leave(&readers, first);
+	aw_epoch_leave(&readers, first);
 	look(3);
 	ok(!is_there(a), "the first is released behind the first reader");
 	ok(is_there(b), "and not the second, which another one may read");
-	aw_readers_leave(&readers, second);
+	aw_epoch_leave(&readers, second);
 	look(3);
 	ok(!is_there(b), "until that has left, too");
 }
@@ -87,10 +87,10 @@ static void *read_on(void *arg)
 	long *wrong = arg;
 
 	while (!atomic_load(&over)) {
-		unsigned door = aw_readers_enter(&readers);
+		unsigned door = aw_epoch_enter(&readers);
 
 		*wrong += !is_there(*atomic_load(&current));
-		aw_readers_leave(&readers, door);
+		aw_epoch_leave(&readers, door);
 	}
 	return NULL;
 }
@@ -113,7 +113,7 @@ static void never_under_a_reader(void)
 		old->fd = *atomic_load(&current);
 		fds[i] = fcntl(old->fd, F_DUPFD_CLOEXEC, 100 + i % 50);
 		atomic_store(&current, &fds[i]);
-		aw_retire(&retired, old, &nothing);
+		aw_epoch_retire(&retired, old, &nothing);
 		look(1);
 		usleep(100);
 	}

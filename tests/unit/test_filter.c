@@ -70,7 +70,7 @@ static bool may_be_gated(enum aw_effect effect)
 static bool is_watched(int row, bool metadata)
 {
 	if (row < 0 || (aw_syscalls[row].effect == AW_FX_META && !metadata) ||
-		aw_syscalls[row].effect >= AW_FX_HELD)
+		aw_syscalls[row].effect >= AW_FX_ENFORCE_ONLY)
 		return false;
 	return aw_syscalls[row].effect != AW_FX_SENDTO &&
 	       aw_syscalls[row].effect != AW_FX_PRCTL &&
@@ -83,8 +83,8 @@ static void every_number(bool gate, bool metadata)
 	const char *what = metadata ? "metadata watched" : "metadata not watched";
 	unsigned wrong = 0, wrong_gated = 0, wrong_near = 0;
 
-	aw_filter_build(
-		&(struct aw_filter_wish){.gate = gate, .metadata = metadata}, &filter);
+	aw_filter_build(&(struct aw_filter_params){.gate = gate, .metadata = metadata},
+		&filter);
 	for (long nr = 0; nr < NUMBERS; nr++) {
 		int row = aw_syscall_by_number(nr);
 		bool watch = is_watched(row, metadata);
@@ -124,7 +124,7 @@ static void newer_calls_are_not_there(void)
 		bool holds = m & 1;
 
 		aw_filter_build(
-			&(struct aw_filter_wish){.holds = holds, .gate = !holds},
+			&(struct aw_filter_params){.holds = holds, .gate = !holds},
 			&filter);
 		data.arch = machines[m / 2];
 		for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++) {
@@ -144,12 +144,12 @@ static void newer_calls_are_not_there(void)
 /* Enforce: nothing but reading opens may ever come from the gate. */
 static void enforce_watches_more(bool metadata)
 {
-	const struct aw_filter_wish wish = {
+	const struct aw_filter_params params = {
 		.gate_reads = true, .holds = true, .kin = true, .metadata = metadata};
 	unsigned wrong = 0, gated = 0;
 	struct seccomp_data data;
 
-	aw_filter_build(&wish, &filter);
+	aw_filter_build(&params, &filter);
 	for (long nr = 0; nr < NUMBERS; nr++) {
 		int row = aw_syscall_by_number(nr);
 		enum aw_effect effect =
@@ -159,7 +159,7 @@ static void enforce_watches_more(bool metadata)
 			    effect == AW_FX_CLONE || effect == AW_FX_IOCTL ||
 			    effect == AW_FX_CLONE3 || effect == AW_FX_OPTION ||
 			    effect == AW_FX_OWNER ||
-			    (effect == AW_FX_KIN && aw_syscalls[row].dir2 == 0);
+			    (effect == AW_FX_PROCESS && aw_syscalls[row].dir2 == 0);
 
 		data = call(nr, ELSEWHERE);
 		wrong += !some && !notified(&data);
@@ -186,10 +186,10 @@ static void enforce_watches_more(bool metadata)
 
 static void typing_is_noticed(void)
 {
-	const struct aw_filter_wish wish = {.holds = true};
+	const struct aw_filter_params params = {.holds = true};
 	struct seccomp_data data = call(aw_syscalls[AW_SYS_ioctl].nr, ELSEWHERE);
 
-	aw_filter_build(&wish, &filter);
+	aw_filter_build(&params, &filter);
 	data.args[1] = TCGETS;
 	ok(allowed(&data), "ioctl for something else passes");
 	data.args[1] = TIOCSTI | 0x700000000;
@@ -225,13 +225,14 @@ static void sockets_are_told_apart(void)
 	struct seccomp_data data = call(aw_syscalls[AW_SYS_socket].nr, ELSEWHERE);
 	unsigned wrong = 0;
 
-	aw_filter_build(&(struct aw_filter_wish){.holds = true}, &filter);
+	aw_filter_build(&(struct aw_filter_params){.holds = true}, &filter);
 	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++)
 		for (int type = 0; type < 16; type++)
 			for (int protocol = 0; protocol < 300; protocol++) {
 				bool one = type == SOCK_STREAM || type == SOCK_DGRAM;
-				bool common = one && aw_option_is_common(families[f],
-							     type, protocol);
+				bool common =
+					one && aw_socket_option_is_common(
+						       families[f], type, protocol);
 
 				data.args[0] = (uint64_t)families[f];
 				data.args[1] = (uint64_t)type | SOCK_CLOEXEC;
@@ -245,12 +246,12 @@ static void sockets_are_told_apart(void)
 	ok(allowed(&data), "so are pairs of them");
 	data.args[0] = AF_TIPC;
 	ok(notified(&data), "and no others");
-	ok(!aw_option_is_common(AF_INET, SOCK_STREAM, 132) &&
-			!aw_option_is_common(AF_INET, SOCK_DGRAM, 115) &&
-			!aw_option_is_common(AF_INET, 10, 0) &&
-			!aw_option_is_common(AF_INET6, SOCK_RAW, 0) &&
-			aw_option_is_common(AF_INET6, SOCK_STREAM, 262) &&
-			aw_option_is_common(AF_INET, SOCK_DGRAM, IPPROTO_ICMP),
+	ok(!aw_socket_option_is_common(AF_INET, SOCK_STREAM, 132) &&
+			!aw_socket_option_is_common(AF_INET, SOCK_DGRAM, 115) &&
+			!aw_socket_option_is_common(AF_INET, 10, 0) &&
+			!aw_socket_option_is_common(AF_INET6, SOCK_RAW, 0) &&
+			aw_socket_option_is_common(AF_INET6, SOCK_STREAM, 262) &&
+			aw_socket_option_is_common(AF_INET, SOCK_DGRAM, IPPROTO_ICMP),
 		"SCTP, L2TP, packets and raw sockets are others");
 }
 
@@ -259,10 +260,10 @@ static void options_are_told_apart(void)
 	struct seccomp_data data = call(aw_syscalls[AW_SYS_setsockopt].nr, ELSEWHERE);
 	unsigned wrong = 0, found = 0;
 
-	aw_filter_build(&(struct aw_filter_wish){.holds = true}, &filter);
+	aw_filter_build(&(struct aw_filter_params){.holds = true}, &filter);
 	for (int level = 0; level < 300; level++)
 		for (int name = 0; name < 256; name++) {
-			bool watch = aw_option_find(level, name) != NULL;
+			bool watch = aw_socket_option_find(level, name) != NULL;
 
 			data.args[1] = (uint64_t)level | 0x500000000;
 			data.args[2] = (uint64_t)name | 0x700000000;
@@ -270,15 +271,15 @@ static void options_are_told_apart(void)
 			wrong += watch ? !notified(&data) : !allowed(&data);
 		}
 	ok(!wrong, "options that lead round the rules are asked about, and no others");
-	ok(found == aw_option_count, "every one of the table has a place in it");
-	aw_filter_build(&(struct aw_filter_wish){.gate = true}, &filter);
+	ok(found == aw_socket_option_count, "every one of the table has a place in it");
+	aw_filter_build(&(struct aw_filter_params){.gate = true}, &filter);
 	data.args[1] = IPPROTO_IP;
 	data.args[2] = IP_OPTIONS;
 	ok(allowed(&data), "in mode audit none is");
-	ok(aw_option_of_message(IPPROTO_IP, IP_RETOPTS) &&
-			aw_option_of_message(IPPROTO_IPV6, IPV6_RTHDR) &&
-			!aw_option_of_message(IPPROTO_IP, IP_TTL) &&
-			!aw_option_of_message(SOL_SOCKET, SCM_RIGHTS),
+	ok(aw_socket_option_of_message(IPPROTO_IP, IP_RETOPTS) &&
+			aw_socket_option_of_message(IPPROTO_IPV6, IPV6_RTHDR) &&
+			!aw_socket_option_of_message(IPPROTO_IP, IP_TTL) &&
+			!aw_socket_option_of_message(SOL_SOCKET, SCM_RIGHTS),
 		"as control messages routes are refused, and what goes along is not");
 }
 
@@ -288,7 +289,8 @@ static void owners_are_noticed(void)
 	struct seccomp_data data = call(aw_syscalls[AW_SYS_fcntl].nr, ELSEWHERE);
 	unsigned wrong = 0;
 
-	aw_filter_build(&(struct aw_filter_wish){.holds = true, .kin = true}, &filter);
+	aw_filter_build(
+		&(struct aw_filter_params){.holds = true, .kin = true}, &filter);
 	for (int command = 0; command < 2048; command++) {
 		bool watch = command == F_SETOWN || command == F_SETSIG ||
 			     command == F_SETOWN_EX || command == 1024; /* a lease */
@@ -302,7 +304,7 @@ static void owners_are_noticed(void)
 	data.args[2] = O_ASYNC | O_NONBLOCK;
 	ok(notified(&data), "flags are, where they ask for signals");
 	data.args[1] = F_SETSIG;
-	aw_filter_build(&(struct aw_filter_wish){.holds = true}, &filter);
+	aw_filter_build(&(struct aw_filter_params){.holds = true}, &filter);
 	ok(notified(&data), "also where a wall has pids of its own: somebody outside "
 			    "may be the owner already");
 }
@@ -311,7 +313,7 @@ static void a_send_needs_an_address(void)
 {
 	struct seccomp_data data = call(aw_syscalls[AW_SYS_sendto].nr, AW_GATE_RETURN);
 
-	aw_filter_build(&(struct aw_filter_wish){.gate = true}, &filter);
+	aw_filter_build(&(struct aw_filter_params){.gate = true}, &filter);
 	ok(allowed(&data), "sendto without an address passes");
 	data.args[4] = 0x1000;
 	ok(notified(&data), "sendto to an address is notified, from the gate too");
@@ -336,7 +338,7 @@ static void clone_counts_with_new_mounts(void)
 {
 	struct seccomp_data data = call(aw_syscalls[AW_SYS_clone].nr, ELSEWHERE);
 
-	aw_filter_build(&(struct aw_filter_wish){.gate = true}, &filter);
+	aw_filter_build(&(struct aw_filter_params){.gate = true}, &filter);
 	data.args[0] = 0x01200011; /* what fork makes of it */
 	ok(allowed(&data), "clone as fork does it passes");
 	data.args[0] |= 0x00020000; /* CLONE_NEWNS */
@@ -354,7 +356,7 @@ static void foreign_calls_are_never_gated(void)
 		bool watch = row >= 0 && aw_syscalls[row].effect != AW_FX_META &&
 			     aw_syscalls[row].effect != AW_FX_PRCTL &&
 			     aw_syscalls[row].effect != AW_FX_CLONE &&
-			     aw_syscalls[row].effect < AW_FX_HELD;
+			     aw_syscalls[row].effect < AW_FX_ENFORCE_ONLY;
 
 		watch |= data.nr == 102; /* socketcall */
 		wrong += watch ? !notified(&data) : !allowed(&data);
@@ -386,7 +388,7 @@ int main(void)
 	ok(AW_FILTER_MAX <= AW_ENTER_FILTER_MAX, "agentwatch-enter takes any filter");
 	for (int i = 0; i < 4; i++)
 		every_number(i & 1, i & 2);
-	aw_filter_build(&(struct aw_filter_wish){.gate_reads = true,
+	aw_filter_build(&(struct aw_filter_params){.gate_reads = true,
 				.metadata = true,
 				.holds = true,
 				.kin = true},

@@ -347,10 +347,10 @@ static void write_page(void)
 
 int main(int argc, char **argv)
 {
-	const struct aw_filter_wish wish = {
+	const struct aw_filter_params params = {
 		.holds = true, .kin = true, .metadata = true};
 
-	aw_filter_build(&wish, &filter);
+	aw_filter_build(&params, &filter);
 	if (argc > 1 && strcmp(argv[1], "--page") == 0) {
 		write_page();
 		return 0;

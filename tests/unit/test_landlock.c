@@ -72,7 +72,7 @@ static void rules_for(const struct line *lines, int version, struct aw_landlock 
 {
 	struct aw_plan_entry entries[16] = {{.path = NULL}};
 	struct aw_plan plan = {.entries = entries, .network = AW_PLAN_NET_ALL};
-	struct aw_landlock_wish wish = {.plan = &plan, .version = version};
+	struct aw_landlock_params params = {.plan = &plan, .version = version};
 	struct aw_error err;
 
 	for (; lines[plan.count].path; plan.count++) {
@@ -85,7 +85,7 @@ static void rules_for(const struct line *lines, int version, struct aw_landlock 
 		entry->partial = line->partial;
 		entry->rule = AW_NO_RULE;
 	}
-	if (aw_landlock_make(&wish, ret, &err) < 0)
+	if (aw_landlock_make(&params, ret, &err) < 0)
 		abort();
 	while (plan.count)
 		free(entries[--plan.count].path);
@@ -225,11 +225,11 @@ static void ports_follow_the_plan(void)
 		.connect_count = 2,
 		.listen_ports = from,
 		.listen_count = 1};
-	struct aw_landlock_wish wish = {.plan = &plan, .version = 4};
+	struct aw_landlock_params params = {.plan = &plan, .version = 4};
 	struct aw_landlock l;
 	struct aw_error err;
 
-	aw_landlock_make(&wish, &l, &err);
+	aw_landlock_make(&params, &l, &err);
 	ok(l.network == (AW_LL_CONNECT_TCP | AW_LL_BIND_TCP) && l.port_count == 3 &&
 			l.ports[1].port == 8080 &&
 			l.ports[1].access == AW_LL_CONNECT_TCP &&
@@ -237,30 +237,30 @@ static void ports_follow_the_plan(void)
 		"TCP ports that some rule allows are granted");
 	aw_landlock_release(&l);
 	plan.all_connect_ports = true;
-	aw_landlock_make(&wish, &l, &err);
+	aw_landlock_make(&params, &l, &err);
 	ok(l.network == AW_LL_BIND_TCP && l.port_count == 1,
 		"where any port may do, none is handled");
 	aw_landlock_release(&l);
-	wish.no_ports = true;
-	aw_landlock_make(&wish, &l, &err);
+	params.no_ports = true;
+	aw_landlock_make(&params, &l, &err);
 	ok(aw_landlock_has_no_ports(&l) && !l.port_count,
 		"where the supervisor connects, the program needs none, whatever rules "
 		"allow");
 	aw_landlock_release(&l);
 	plan.network = AW_PLAN_NET_ALL;
-	aw_landlock_make(&wish, &l, &err);
+	aw_landlock_make(&params, &l, &err);
 	ok(!l.network && !aw_landlock_has_no_ports(&l) &&
 			!aw_landlock_has_no_ports(NULL),
 		"an open network stays open");
 	aw_landlock_release(&l);
 	plan.network = AW_PLAN_NET_SOME;
-	wish.version = 3;
-	aw_landlock_make(&wish, &l, &err);
+	params.version = 3;
+	aw_landlock_make(&params, &l, &err);
 	ok(!l.network && !l.port_count, "before interface 4 there are no ports");
 	aw_landlock_release(&l);
 	plan = (struct aw_plan){.network = AW_PLAN_NET_NONE};
-	wish.version = 4;
-	aw_landlock_make(&wish, &l, &err);
+	params.version = 4;
+	aw_landlock_make(&params, &l, &err);
 	ok(l.network == (AW_LL_CONNECT_TCP | AW_LL_BIND_TCP) && !l.port_count,
 		"no network is no port");
 	aw_landlock_release(&l);
@@ -273,11 +273,11 @@ static void basics_stay_unless_taken_away(void)
 		.exists = true,
 		.rule = 1};
 	struct aw_plan plan = {.network = AW_PLAN_NET_ALL};
-	struct aw_landlock_wish wish = {.plan = &plan, .version = NEWEST};
+	struct aw_landlock_params params = {.plan = &plan, .version = NEWEST};
 	struct aw_landlock l;
 	struct aw_error err;
 
-	aw_landlock_make(&wish, &l, &err);
+	aw_landlock_make(&params, &l, &err);
 	ok(aw_landlock_granted(&l, "/dev/null") & AW_LL_WRITE_FILE &&
 			aw_landlock_granted(&l, "/dev/tty") & AW_LL_IOCTL_DEV &&
 			aw_landlock_granted(&l, "/dev/shm/x") & AW_LL_MAKE_REG,
@@ -297,11 +297,11 @@ static void basics_stay_unless_taken_away(void)
 	aw_landlock_release(&l);
 	plan.entries = &entry;
 	plan.count = 1;
-	aw_landlock_make(&wish, &l, &err);
+	aw_landlock_make(&params, &l, &err);
 	ok(!(aw_landlock_granted(&l, "/dev/null")), "a rule takes them away");
 	aw_landlock_release(&l);
 	entry.path = entry.source = (char *)"/dev/mqueue";
-	aw_landlock_make(&wish, &l, &err);
+	aw_landlock_make(&params, &l, &err);
 	ok(!(aw_landlock_granted(&l, "/dev/mqueue")), "queues too");
 	aw_landlock_release(&l);
 }

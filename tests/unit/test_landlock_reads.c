@@ -125,12 +125,12 @@ static void rules_for(const char *policy, const struct line *lines, bool narrow,
 	struct aw_plan_entry entries[8] = {{.path = NULL}};
 	struct aw_plan plan = {.entries = entries, .network = AW_PLAN_NET_ALL};
 	struct aw_image *image = image_of(at(policy));
-	struct aw_landlock_wish wish = {
+	struct aw_landlock_params params = {
 		.plan = &plan, .version = NEWEST, .image = narrow ? image : NULL};
 	struct aw_error err;
 
 	if (aw_landlock_version() > 0 && aw_landlock_version() < NEWEST)
-		wish.version = aw_landlock_version();
+		params.version = aw_landlock_version();
 	for (; lines[plan.count].path; plan.count++) {
 		const struct line *line = &lines[plan.count];
 		struct aw_plan_entry *entry = &entries[plan.count];
@@ -142,7 +142,7 @@ static void rules_for(const char *policy, const struct line *lines, bool narrow,
 		entry->exists = entry->directory = true;
 		entry->rule = AW_NO_RULE;
 	}
-	if (aw_landlock_make(&wish, ret, &err) < 0)
+	if (aw_landlock_make(&params, ret, &err) < 0)
 		abort();
 	while (plan.count) {
 		free(entries[--plan.count].path);

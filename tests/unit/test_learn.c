@@ -48,13 +48,13 @@ static void made_up_names(void)
 		{"node-compile-cache", "node-compile-cache", true, false},
 		{"claude-c08f-cwd", "claude-*-cwd", true, false},
 	};
-	char out[AW_PART_SIZE];
+	char out[AW_COMPONENT_SIZE];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct aw_maker maker = {4711, cases[i].python, NULL};
+		struct aw_name_maker factory = {4711, cases[i].python, NULL};
 
-		aw_part_pattern(cases[i].name, strlen(cases[i].name),
-			cases[i].temporary, maker, out);
+		aw_component_pattern(cases[i].name, strlen(cases[i].name),
+			cases[i].temporary, factory, out);
 		if (!ok(strcmp(out, cases[i].pattern) == 0, "%zu: a name is %s", i,
 			    cases[i].pattern))
 			note("got %s", out);
@@ -83,23 +83,25 @@ static void secrets(void)
 
 static void anchors(void)
 {
-	struct aw_anchors a;
+	struct aw_path_variables a;
 	const char *rest;
 
-	aw_anchors_init(&a, &variables);
-	ok(strcmp(a.items[aw_anchor_of(&a, "/home/me/work/a/b", &rest)].name,
+	aw_path_variables_init(&a, &variables);
+	ok(strcmp(a.items[aw_path_variable_of(&a, "/home/me/work/a/b", &rest)].name,
 		   "$WORKSPACE") == 0 &&
 			strcmp(rest, "a/b") == 0,
 		"the nearest variable is put back");
-	ok(strcmp(a.items[aw_anchor_of(&a, "/home/me/workshop", &rest)].name,
+	ok(strcmp(a.items[aw_path_variable_of(&a, "/home/me/workshop", &rest)].name,
 		   "$HOME") == 0,
 		"a name that goes on is another name");
-	ok(aw_anchor_of(&a, "/etc/passwd", &rest) == 0 &&
+	ok(aw_path_variable_of(&a, "/etc/passwd", &rest) == 0 &&
 			strcmp(rest, "etc/passwd") == 0,
 		"what no variable stands for is below the root");
-	ok(aw_anchor_within(&a, "/home", false) && aw_anchor_within(&a, "/", false),
+	ok(aw_path_variable_within(&a, "/home", false) &&
+			aw_path_variable_within(&a, "/", false),
 		"what holds a variable's folder is known");
-	ok(!aw_anchor_within(&a, "/home/me/work", false), "a variable's own does not");
+	ok(!aw_path_variable_within(&a, "/home/me/work", false),
+		"a variable's own does not");
 }
 
 /* One log of these calls, and what is made of it. */
@@ -124,7 +126,7 @@ static void write_file(const char *name, const char *text)
 		abort();
 }
 
-static void try_with(struct trial *t, const char *log, struct aw_learn_wish wish)
+static void try_with(struct trial *t, const char *log, struct aw_learn_params params)
 {
 	struct aw_log_reader reader;
 	struct aw_policy policy;
@@ -133,16 +135,16 @@ static void try_with(struct trial *t, const char *log, struct aw_learn_wish wish
 
 	memset(t, 0, sizeof(*t));
 	write_file(log_name, log);
-	if (!wish.siblings)
-		wish.siblings = 5;
-	if (aw_learner_init(&t->learner, &wish, &variables, NULL, &err) < 0 ||
+	if (!params.siblings)
+		params.siblings = 5;
+	if (aw_learner_init(&t->learner, &params, &variables, NULL, &err) < 0 ||
 		aw_log_reader_open(&reader, log_name, &err) < 0)
 		abort();
 	reader.quiet = true;
 	while (aw_log_reader_next(&reader, &seen, &err) > 0)
 		aw_learner_add(&t->learner, &seen);
 	aw_log_reader_close(&reader);
-	aw_learner_settle(&t->learner);
+	aw_learner_complete(&t->learner);
 	t->text = aw_render(&t->learner, NULL, &err);
 	if (!t->text || aw_judge_load(t->text, &variables, &policy, &err) < 0 ||
 		aw_replay_log(&t->learner, &policy, log_name, &t->replay, &err) < 0) {
@@ -154,7 +156,7 @@ static void try_with(struct trial *t, const char *log, struct aw_learn_wish wish
 
 static void try(struct trial *t, const char *log)
 {
-	try_with(t, log, (struct aw_learn_wish){.files = AW_LEARN_DENY});
+	try_with(t, log, (struct aw_learn_params){.files = AW_LEARN_DENY});
 }
 
 static void end(struct trial *t)
@@ -241,7 +243,7 @@ static void roots(void)
 	ok(t.replay.asked == 1 && !t.replay.wrong, "and refused in the proof");
 	end(&t);
 	try_with(&t, WRITE("/home/me/work/a"),
-		(struct aw_learn_wish){.for_whom = AW_LEARN_AGENT});
+		(struct aw_learn_params){.for_whom = AW_LEARN_AGENT});
 	ok(has(&t, "write:\n    - \"$WORKSPACE\" "),
 		"an agent may write to all of the workspace");
 	end(&t);
@@ -290,7 +292,7 @@ static void outcomes(void)
 	ok(has(&t, "by node: denied by /p.yaml:3: /data; uncomment"),
 		"what a rule refused is a question");
 	end(&t);
-	try_with(&t, failed, (struct aw_learn_wish){.files = AW_LEARN_READ_ONLY});
+	try_with(&t, failed, (struct aw_learn_params){.files = AW_LEARN_READ_ONLY});
 	ok(!strstr(t.text, "read:") && !t.replay.wrong,
 		"with read-only there is nothing to list");
 	end(&t);
@@ -356,7 +358,7 @@ static void presets(void)
 	ok(has(&t, "preset: []\n") && has(&t, "- \"$HOME/.npm\" "),
 		"but not for what was only read");
 	end(&t);
-	try_with(&t, npm, (struct aw_learn_wish){.for_whom = AW_LEARN_WORKSPACE});
+	try_with(&t, npm, (struct aw_learn_params){.for_whom = AW_LEARN_WORKSPACE});
 	ok(!strstr(t.text, "preset:") && has(&t, "- \"$HOME/.npm\" "),
 		"a workspace's policy may name none");
 	end(&t);

@@ -88,11 +88,11 @@ static void nothing_is_limited_without_a_wish(void)
 
 static void each_process_has_its_own(void)
 {
-	const struct aw_limits wish = {
+	const struct aw_limits params = {
 		.time = 60, .open_files = 100, .file_size = 1 << 20};
 	struct aw_limiter l;
 
-	aw_limits_prepare(&wish, &aw_limit_world, &l);
+	aw_limits_prepare(&params, &aw_limit_world, &l);
 	ok(l.limit_count == 2 && l.limits[0].resource == RLIMIT_NOFILE &&
 			l.limits[0].most == 100 &&
 			l.limits[1].resource == RLIMIT_FSIZE &&
@@ -215,13 +215,13 @@ static void version_1_has_a_group_for_each(void)
 /* What this system really has: by root, with version 1 or 2. */
 static void the_kernel_holds_it(void)
 {
-	const struct aw_limits wish = {.memory = 64 << 20, .processes = 5};
+	const struct aw_limits params = {.memory = 64 << 20, .processes = 5};
 	struct aw_limiter l;
 	char first[512];
 	int status = 0;
 	pid_t pid;
 
-	aw_limits_prepare(&wish, &aw_limit_world, &l);
+	aw_limits_prepare(&params, &aw_limit_world, &l);
 	if (!l.group_count) {
 		ok(true,
 			"the kernel holds it # SKIP no control group can be made here");

@@ -54,12 +54,12 @@ static struct sockaddr_in at(const char *address, unsigned port)
  * reaches it.  Of other addresses that is not tried: it would be asked for in the
  * network.
  */
-static bool speaks(struct aw_inner *inner, const char *address, unsigned port)
+static bool speaks(struct aw_netns *netns, const char *address, unsigned port)
 {
 	struct sockaddr_in in = at(address, port);
-	int server = aw_inner_socket(
-		    inner, AF_INET, SOCK_STREAM, 0, (void *)&in, sizeof(in)),
-	    client = aw_inner_socket(inner, AF_INET, SOCK_STREAM, 0, NULL, 0),
+	int server = aw_netns_socket(
+		    netns, AF_INET, SOCK_STREAM, 0, (void *)&in, sizeof(in)),
+	    client = aw_netns_socket(netns, AF_INET, SOCK_STREAM, 0, NULL, 0),
 	    outside = socket(AF_INET, SOCK_STREAM, 0);
 	bool good = server >= 0 && listen(server, 1) == 0 &&
 		    connect(client, (void *)&in, sizeof(in)) == 0 &&
@@ -73,24 +73,24 @@ static bool speaks(struct aw_inner *inner, const char *address, unsigned port)
 	return good;
 }
 
-static bool speaks_ipv6(struct aw_inner *inner)
+static bool speaks_ipv6(struct aw_netns *netns)
 {
 	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(53)};
 	int fd;
 
 	inet_pton(AF_INET6, "2001:db8::53", &in6.sin6_addr);
-	fd = aw_inner_socket(inner, AF_INET6, SOCK_DGRAM, 0, (void *)&in6, sizeof(in6));
+	fd = aw_netns_socket(netns, AF_INET6, SOCK_DGRAM, 0, (void *)&in6, sizeof(in6));
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
 }
 
-static bool knows_its_own(struct aw_inner *inner)
+static bool knows_its_own(struct aw_netns *netns)
 {
 	int here = socket(AF_INET, SOCK_DGRAM, 0),
-	    there = aw_inner_socket(inner, AF_INET, SOCK_DGRAM, 0, NULL, 0);
-	bool good = aw_inner_has(inner, there) && !aw_inner_has(inner, here) &&
-		    !aw_inner_has(inner, STDIN_FILENO);
+	    there = aw_netns_socket(netns, AF_INET, SOCK_DGRAM, 0, NULL, 0);
+	bool good = aw_netns_has(netns, there) && !aw_netns_has(netns, here) &&
+		    !aw_netns_has(netns, STDIN_FILENO);
 
 	close(here);
 	close(there);
@@ -100,7 +100,7 @@ static bool knows_its_own(struct aw_inner *inner)
 static void exercise(const char *who, int namespaces)
 {
 	struct sockaddr_in foreign = at("192.0.2.1", 0);
-	struct aw_inner *inner = NULL;
+	struct aw_netns *netns = NULL;
 	struct aw_error err = {.text = ""};
 	pid_t pid = member(namespaces);
 	int fd;
@@ -109,36 +109,36 @@ static void exercise(const char *who, int namespaces)
 		ok(true, "%s: enters # SKIP no namespaces of its own here", who);
 		return;
 	}
-	if (!ok(aw_inner_start(pid, &inner, &err) == 0, "%s: enters (%s)", who,
+	if (!ok(aw_netns_start(pid, &netns, &err) == 0, "%s: enters (%s)", who,
 		    err.text))
 		return;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	ok(speaks(inner, "127.0.0.1", 8080), "%s: its loopback works", who);
-	ok(speaks(inner, "192.0.2.53", 53),
+	ok(speaks(netns, "127.0.0.1", 8080), "%s: its loopback works", who);
+	ok(speaks(netns, "192.0.2.53", 53),
 		"%s: another address is added, at a low port", who);
-	ok(speaks(inner, "192.0.2.53", 53), "%s: and there once more", who);
-	ok(speaks_ipv6(inner), "%s: one of IPv6, too", who);
+	ok(speaks(netns, "192.0.2.53", 53), "%s: and there once more", who);
+	ok(speaks_ipv6(netns), "%s: one of IPv6, too", who);
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	ok(bind(fd, (void *)&foreign, sizeof(foreign)) < 0, "%s: not here", who);
 	close(fd);
-	ok(knows_its_own(inner), "%s: its sockets are told from others", who);
-	ok(aw_inner_socket(inner, AF_INET, 99, 0, NULL, 0) == -EINVAL,
+	ok(knows_its_own(netns), "%s: its sockets are told from others", who);
+	ok(aw_netns_socket(netns, AF_INET, 99, 0, NULL, 0) == -EINVAL,
 		"%s: a kind that there is not is refused", who);
 	ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD,
 		"%s: who waits for children does not see it", who);
-	aw_inner_stop(inner);
+	aw_netns_stop(netns);
 	ok(waitpid(-1, NULL, __WALL | WNOHANG) < 0 && errno == ECHILD, "%s: it ends",
 		who);
 }
 
 static void cannot_be_entered(void)
 {
-	struct aw_inner *inner = NULL;
+	struct aw_netns *netns = NULL;
 	struct aw_error err = {.text = ""};
-	int failed = aw_inner_start(1, &inner, &err);
+	int failed = aw_netns_start(1, &netns, &err);
 
-	ok(failed < 0 && err.code && err.text[0] && !inner,
+	ok(failed < 0 && err.code && err.text[0] && !netns,
 		"somebody else's is refused (%s)", err.text);
 }
 

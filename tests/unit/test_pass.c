@@ -18,7 +18,7 @@ static void open_pair(void)
 
 static void words_and_descriptors(void)
 {
-	int sent[2] = {0, 1}, got[AW_PASS_MOST];
+	int sent[2] = {0, 1}, got[AW_PASS_MAX];
 	char text[16] = "";
 
 	open_pair();
@@ -40,7 +40,7 @@ static void words_and_descriptors(void)
 /* The launcher tells the service to go on while that says its last words. */
 static void last_words_are_heard(void)
 {
-	int got[AW_PASS_MOST];
+	int got[AW_PASS_MAX];
 	char text[16] = "";
 
 	open_pair();

@@ -71,7 +71,7 @@ struct made {
 	char home[PATH_MAX + 8], repo[PATH_MAX + 8];
 };
 
-static int plan_for(const char *policy, struct aw_plan_wish *wish, struct made *m,
+static int plan_for(const char *policy, struct aw_plan_params *params, struct made *m,
 	struct aw_error *err)
 {
 	AW_FREE char *text = with_root(policy);
@@ -90,9 +90,9 @@ static int plan_for(const char *policy, struct aw_plan_wish *wish, struct made *
 	m->variables = some_variables;
 	m->variables.home = m->home;
 	m->variables.workspace = m->repo;
-	wish->policy = &m->policy;
-	wish->variables = &m->variables;
-	return aw_plan_make(wish, &m->plan, err);
+	params->policy = &m->policy;
+	params->variables = &m->variables;
+	return aw_plan_make(params, &m->plan, err);
 }
 
 static const char access_names[] = {'-', 'r', 'w'};
@@ -101,11 +101,12 @@ static const char access_names[] = {'-', 'r', 'w'};
 static void reaches(
 	const char *what, const char *policy, const char *const (*questions)[2])
 {
-	struct aw_plan_wish wish = {.cwd = root};
+	struct aw_plan_params params = {.cwd = root};
 	struct made m;
 	struct aw_error err;
 
-	if (!ok(plan_for(policy, &wish, &m, &err) == 0, "%s: there is a plan", what)) {
+	if (!ok(plan_for(policy, &params, &m, &err) == 0, "%s: there is a plan",
+		    what)) {
 		note("%s", err.text);
 		return;
 	}
@@ -212,7 +213,7 @@ static void the_minimal_view(void)
 	AW_FREE char *part = strdup(in_root("repo/main.c"));
 	char *command[] = {(char *)"x", (char *)"-v", argument, NULL};
 	const char *const parts[] = {part, NULL};
-	struct aw_plan_wish wish = {.program = program,
+	struct aw_plan_params params = {.program = program,
 		.command = command,
 		.cwd = cwd,
 		.parts = parts,
@@ -236,8 +237,8 @@ static void the_minimal_view(void)
 	struct aw_error err;
 	bool link = false;
 
-	wish.instance = NULL;
-	if (!ok(plan_for("filesystem: {default: deny, write: ['%/repo/src']}", &wish,
+	params.instance = NULL;
+	if (!ok(plan_for("filesystem: {default: deny, write: ['%/repo/src']}", &params,
 			&m, &err) == 0,
 		    "default deny: there is a plan")) {
 		note("%s", err.text);
@@ -265,17 +266,17 @@ static void exposed_and_instance(void)
 	AW_FREE char *instance = strdup(in_root("home/.config"));
 	struct aw_exposed exposed = {
 		.source = source, .target = target, .write = true, .line = 3};
-	struct aw_plan_wish wish = {.instance = instance};
+	struct aw_plan_params params = {.instance = instance};
 	struct aw_plan plan;
 	struct made m;
 	struct aw_error err;
 
-	if (plan_for("filesystem: {default: read-only}", &wish, &m, &err) < 0)
+	if (plan_for("filesystem: {default: read-only}", &params, &m, &err) < 0)
 		abort();
 	aw_plan_release(&m.plan);
 	m.policy.exposed = &exposed;
 	m.policy.exposed_count = 1;
-	ok(aw_plan_make(&wish, &plan, &err) == 0, "expose: there is a plan");
+	ok(aw_plan_make(&params, &plan, &err) == 0, "expose: there is a plan");
 	ok(aw_plan_reach(&plan, target) == AW_PLAN_WRITE,
 		"expose: rw may be written to");
 	for (size_t i = 0; i < plan.count; i++)
@@ -286,7 +287,7 @@ static void exposed_and_instance(void)
 		"the instance's folder may be written to");
 	aw_plan_release(&plan);
 	exposed.source = (char *)"/no/such/folder";
-	ok(aw_plan_make(&wish, &plan, &err) < 0 &&
+	ok(aw_plan_make(&params, &plan, &err) < 0 &&
 			strstr(err.text, "/no/such/folder") &&
 			strstr(err.text, "line 3"),
 		"expose: a source that is not there is an error with its line");
@@ -304,11 +305,11 @@ static void exposed_against_rules(void)
 		"'%/opt/tool', target: '%/home/docs2/tool', mode: rw}, {source: "
 		"'%/opt', "
 		"mode: rw}]}";
-	struct aw_plan_wish wish = {.instance = NULL};
+	struct aw_plan_params params = {.instance = NULL};
 	struct aw_error err;
 	struct made m;
 
-	if (plan_for(policy, &wish, &m, &err) < 0)
+	if (plan_for(policy, &params, &m, &err) < 0)
 		abort();
 	ok(aw_plan_reach(&m.plan, in_root("home/docs")) == AW_PLAN_NOTHING,
 		"expose: what is denied is not shown");
@@ -342,12 +343,12 @@ static void networks(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct aw_plan_wish wish = {.cwd = root};
+		struct aw_plan_params params = {.cwd = root};
 		char connect[16], listen[16], got[40];
 		struct made m;
 		struct aw_error err;
 
-		if (plan_for(cases[i].policy, &wish, &m, &err) < 0)
+		if (plan_for(cases[i].policy, &params, &m, &err) < 0)
 			abort();
 		snprintf(connect, sizeof(connect), "%zu", m.plan.connect_count);
 		snprintf(listen, sizeof(listen), "%zu", m.plan.listen_count);

@@ -18,9 +18,9 @@ static const char policy_text[] =
 
 /* What a list leads to when it is the one that speaks. */
 static bool is_answered(const struct aw_image *image, uint32_t rule,
-	const struct aw_rule_about *about, struct aw_sample *sample)
+	const struct aw_rule_about *about, struct aw_probe *sample)
 {
-	struct aw_image *copy = aw_mute_create(image);
+	struct aw_image *copy = aw_mask_create(image);
 	struct aw_decision decision;
 	bool good;
 
@@ -30,15 +30,15 @@ static bool is_answered(const struct aw_image *image, uint32_t rule,
 		if (!aw_image_rule(image, i, &ignored))
 			break;
 		if (i != rule)
-			aw_mute_rule(copy, i);
+			aw_mask_rule(copy, i);
 	}
 	for (int of = 0; of < AW_RULES_OF; of++)
-		aw_mute_defaults(copy, (enum aw_rules_of)of);
-	aw_sample_decide(copy, sample, &decision);
+		aw_mask_defaults(copy, (enum aw_rules_of)of);
+	aw_probe_decide(copy, sample, &decision);
 	good = about->negated ||
 	       (decision.rule == rule && decision.verdict == about->strictest);
-	aw_mute_rule(copy, rule);
-	aw_sample_decide(copy, sample, &decision);
+	aw_mask_rule(copy, rule);
+	aw_probe_decide(copy, sample, &decision);
 	good &= decision.verdict == AW_ALLOW && decision.rule == AW_NO_RULE;
 	free(copy);
 	return good;
@@ -48,7 +48,7 @@ static void every_sample_is_of_its_rule(void)
 {
 	struct aw_image *image = image_of(policy_text);
 	struct aw_rule_about about;
-	struct aw_sample sample;
+	struct aw_probe sample;
 	struct aw_rule rule;
 	bool good;
 	unsigned n;
@@ -58,7 +58,7 @@ static void every_sample_is_of_its_rule(void)
 			continue;
 		aw_image_rule_about(image, i, &about);
 		good = true;
-		for (n = 0; aw_sample_make(image, i, n, &sample); n++)
+		for (n = 0; aw_probe_make(image, i, n, &sample); n++)
 			good &= is_answered(image, i, &about, &sample);
 		ok(good && n >= 4, "%u questions about %s \"%s\" are answered by it", n,
 			about.list, rule.text);
@@ -68,14 +68,14 @@ static void every_sample_is_of_its_rule(void)
 
 static void a_muted_rule_says_nothing_until_it_is_restored(void)
 {
-	struct aw_image *image = image_of(policy_text), *copy = aw_mute_create(image);
+	struct aw_image *image = image_of(policy_text), *copy = aw_mask_create(image);
 	struct aw_decision before, during, after;
 	static const char path[] = "/w/s/x";
 
 	aw_image_decide_path(copy, AW_READ, path, sizeof(path) - 1, &before);
-	aw_mute_rule(copy, before.rule);
+	aw_mask_rule(copy, before.rule);
 	aw_image_decide_path(copy, AW_READ, path, sizeof(path) - 1, &during);
-	aw_mute_restore(copy, image, before.rule);
+	aw_mask_restore(copy, image, before.rule);
 	aw_image_decide_path(copy, AW_READ, path, sizeof(path) - 1, &after);
 	ok(before.verdict == AW_DENY && during.verdict == AW_ALLOW,
 		"a denial that is silenced does not deny");
@@ -84,7 +84,7 @@ static void a_muted_rule_says_nothing_until_it_is_restored(void)
 	ok(after.verdict == AW_DENY && after.rule == before.rule, "and it comes back");
 	ok(memcmp(copy, image, aw_image_size(image)) == 0, "as it was");
 	aw_image_decide_path(copy, AW_WRITE, "/x", 2, &before);
-	aw_mute_default(copy, AW_RULES_TRUSTED, AW_RULE_FILES);
+	aw_mask_default(copy, AW_RULES_TRUSTED, AW_RULE_FILES);
 	aw_image_decide_path(copy, AW_WRITE, "/x", 2, &during);
 	ok(before.verdict == AW_DENY && during.verdict == AW_ALLOW,
 		"a default can be taken away");
@@ -126,7 +126,7 @@ static void patterns_that_meet(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *a = cases[i].a, *b = cases[i].b;
-		bool meet = aw_sample_common(
+		bool meet = aw_probe_common(
 			a, strlen(a), b, strlen(b), 0, path, sizeof(path));
 		bool good = !meet ||
 			    (aw_glob_covers(a, strlen(a), path, strlen(path)) &&
@@ -141,11 +141,11 @@ static void too_long_is_no_sample(void)
 {
 	char small[8];
 
-	ok(!aw_sample_path("/abcdefgh", 9, 0, small, sizeof(small)),
+	ok(!aw_probe_path("/abcdefgh", 9, 0, small, sizeof(small)),
 		"a path that does not fit is none");
-	ok(!aw_sample_component("abcdefgh", 8, "x", small, sizeof(small)),
+	ok(!aw_probe_component("abcdefgh", 8, "x", small, sizeof(small)),
 		"nor is a name");
-	ok(aw_sample_component("a[!a]\\*", 7, "x", small, sizeof(small)) &&
+	ok(aw_probe_component("a[!a]\\*", 7, "x", small, sizeof(small)) &&
 			strcmp(small, "ax*") == 0,
 		"classes and quoted signs are filled");
 }

@@ -265,17 +265,17 @@ static void there_are_not_too_many(void)
 	int opened = 0;
 
 	begin(60);
-	for (int i = 0; i < AW_QUESTIONS_MOST + 1; i++) {
+	for (int i = 0; i < AW_QUESTIONS_MAX + 1; i++) {
 		snprintf(path, sizeof(path), "/docs/%d", i);
 		got = ask_path(path, AW_READ, i + 1);
 		opened += got.state == AW_ANSWER_OPEN;
 	}
-	ok(opened == AW_QUESTIONS_MOST && got.state == AW_ANSWER_NO &&
+	ok(opened == AW_QUESTIONS_MAX && got.state == AW_ANSWER_NO &&
 			got.how == AW_HOW_LIMIT,
-		"at most %d are open, then the answer is no", AW_QUESTIONS_MOST);
+		"at most %d are open, then the answer is no", AW_QUESTIONS_MAX);
 	ok(ask_path("/docs/0", AW_READ, 1000).state == AW_ANSWER_OPEN,
 		"an open one can still be joined");
-	for (int i = 0; i < AW_ASKERS_MOST; i++)
+	for (int i = 0; i < AW_APPROVAL_QUEUE_MAX; i++)
 		got = ask_path("/docs/0", AW_READ, 2000 + i);
 	ok(got.how == AW_HOW_LIMIT, "until too many wait");
 	aw_questions_free(table);

@@ -120,7 +120,7 @@ static void calls_have_a_strength(void)
 		{AW_CONNECT, "connect", "@abstract", NULL, AF_UNIX, {S, S, S, L, R}},
 		{AW_BIND, "bind", "/usr/socket", NULL, AF_UNIX, {S, K, K, L, R}},
 	};
-	struct aw_held held;
+	struct aw_enforced held;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct aw_refused refused = {cases[i].action, cases[i].call,
@@ -145,7 +145,7 @@ static void what_is_not_mounted_is_held(void)
 {
 	struct aw_refused read = {
 		.action = AW_READ, .call = "openat", .path = "/s/key", .path_len = 6};
-	struct aw_held held;
+	struct aw_enforced held;
 
 	entries[0].access = AW_PLAN_NOTHING;
 	aw_strength_of(&facts[MOUNTS], &read, &held);
@@ -165,7 +165,7 @@ static void a_closed_network_is_held_by_the_kernel(void)
 {
 	struct aw_strength_facts closed = facts[MOUNTS];
 	struct aw_refused to = {.action = AW_CONNECT, .family = AF_INET6};
-	struct aw_held held;
+	struct aw_enforced held;
 
 	closed.apart = closed.no_network = true;
 	aw_strength_of(&closed, &to, &held);
@@ -181,7 +181,7 @@ static void ports_are_held_twice(void)
 		.version = 4, .network = AW_LL_CONNECT_TCP | AW_LL_BIND_TCP};
 	struct aw_strength_facts session = facts[MOUNTS];
 	struct aw_refused to = {.action = AW_CONNECT, .family = AF_INET};
-	struct aw_held held;
+	struct aw_enforced held;
 
 	session.landlock = &none;
 	session.mounts = NULL;
@@ -217,7 +217,7 @@ static void rules_have_the_weakest_of_what_they_refuse(void)
 		{"git push*", {L, L, L, L, R}},
 		{"10.0.0.0/8", {S, S, S, L, R}},
 	};
-	struct aw_held held;
+	struct aw_enforced held;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (unsigned s = 0; s < SESSIONS; s++) {
@@ -238,7 +238,7 @@ static void rules_have_the_weakest_of_what_they_refuse(void)
 static void defaults_have_one_too(void)
 {
 	static const enum aw_strength files[SESSIONS] = {S, S, K, L, R};
-	struct aw_held held;
+	struct aw_enforced held;
 	const char *name;
 
 	for (unsigned s = 0; s < SESSIONS; s++) {

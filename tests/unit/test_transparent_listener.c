@@ -42,13 +42,13 @@ static int client(int flags)
 	return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 }
 
-static void who_blocks_is_let_in(struct aw_standin *standin)
+static void who_blocks_is_let_in(struct aw_transparent_listener *listener)
 {
 	int mine = client(0), other = client(SOCK_NONBLOCK), theirs;
 	struct aw_visit visit;
 
-	aw_visit_begin(standin, other, &visit);
-	theirs = aw_standin_let_in(standin, mine);
+	aw_visit_begin(listener, other, &visit);
+	theirs = aw_transparent_listener_let_in(listener, mine);
 	ok(theirs >= 0 && speaks(mine, theirs) && speaks(theirs, mine),
 		"a socket that blocks is let in");
 	ok(events_of(other, 50) == 0, "... alone");
@@ -57,13 +57,13 @@ static void who_blocks_is_let_in(struct aw_standin *standin)
 	close(other);
 }
 
-static void who_does_not_waits(struct aw_standin *standin)
+static void who_does_not_waits(struct aw_transparent_listener *listener)
 {
 	int mine = client(SOCK_NONBLOCK), late = client(SOCK_NONBLOCK), theirs;
 	struct aw_visit visit, another;
 
-	ok(aw_visit_begin(standin, mine, &visit) == EINPROGRESS &&
-			aw_visit_begin(standin, late, &another) == EINPROGRESS &&
+	ok(aw_visit_begin(listener, mine, &visit) == EINPROGRESS &&
+			aw_visit_begin(listener, late, &another) == EINPROGRESS &&
 			events_of(mine, 50) == 0,
 		"a socket that does not block waits");
 	theirs = aw_visit_meet(&visit);
@@ -81,12 +81,12 @@ static void who_does_not_waits(struct aw_standin *standin)
 	close(late);
 }
 
-static void who_has_gone_is_not_met(struct aw_standin *standin)
+static void who_has_gone_is_not_met(struct aw_transparent_listener *listener)
 {
 	int mine = client(SOCK_NONBLOCK), theirs;
 	struct aw_visit visit;
 
-	aw_visit_begin(standin, mine, &visit);
+	aw_visit_begin(listener, mine, &visit);
 	shutdown(mine, SHUT_RDWR);
 	close(mine);
 	theirs = aw_visit_meet(&visit);
@@ -95,24 +95,25 @@ static void who_has_gone_is_not_met(struct aw_standin *standin)
 
 int main(void)
 {
-	struct aw_standins *all = aw_standins_create(NULL);
+	struct aw_transparent_listeners *all = aw_transparent_listeners_create(NULL);
 	struct sockaddr_in here = {.sin_family = AF_INET};
-	struct aw_standin *standin, *same;
+	struct aw_transparent_listener *listener, *same;
 
 	here.sin_addr.s_addr = htonl(0xc0000207);
 	here.sin_port = htons(443);
-	if (!all ||
-		aw_standin_open(all, (struct sockaddr *)&here, sizeof(here), &standin))
+	if (!all || aw_transparent_listener_open(
+			    all, (struct sockaddr *)&here, sizeof(here), &listener))
 		return 1;
-	ok(aw_standin_open(all, (struct sockaddr *)&here, sizeof(here), &same) == 0 &&
-			same == standin,
+	ok(aw_transparent_listener_open(
+		   all, (struct sockaddr *)&here, sizeof(here), &same) == 0 &&
+			same == listener,
 		"one for a server");
-	aw_standin_close(same);
-	who_blocks_is_let_in(standin);
-	who_does_not_waits(standin);
-	who_has_gone_is_not_met(standin);
-	aw_standin_close(standin);
-	aw_standins_free(all);
-	aw_standins_free(NULL);
+	aw_transparent_listener_close(same);
+	who_blocks_is_let_in(listener);
+	who_does_not_waits(listener);
+	who_has_gone_is_not_met(listener);
+	aw_transparent_listener_close(listener);
+	aw_transparent_listeners_free(all);
+	aw_transparent_listeners_free(NULL);
 	return done();
 }

@@ -180,7 +180,7 @@ static char *loosened(const char *global, const char *with)
 	if (load_layers(layers, 2, AW_ENFORCE, &after, &d) < 0)
 		abort();
 	aw_diagnostics_free(&d);
-	aw_loosened(&before, &after, out);
+	aw_permission_diff_print(&before, &after, out);
 	fclose(out);
 	aw_policy_release(&before);
 	aw_policy_release(&after);

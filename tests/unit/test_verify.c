@@ -138,45 +138,45 @@ static void connections_are_counted(void)
 	struct aw_address two = {
 		.family = AF_INET, .port = 53, .bytes = {192, 0, 2, 2}};
 	struct aw_limits limits = {.connections_per_minute = 3};
-	struct aw_meter meter;
+	struct aw_quota quota;
 
-	aw_meter_init(&meter);
-	aw_meter_limit(&meter, &(struct aw_limits){0});
-	ok(aw_meter_connect(&meter) && aw_meter_send(&meter, UINT64_MAX),
+	aw_quota_init(&quota);
+	aw_quota_limit(&quota, &(struct aw_limits){0});
+	ok(aw_quota_connect(&quota) && aw_quota_send(&quota, UINT64_MAX),
 		"without a limit anything goes");
-	aw_meter_limit(&meter, &limits);
-	ok(aw_meter_connect(&meter) && aw_meter_datagram(&meter, &one) &&
-			aw_meter_datagram(&meter, &one) && aw_meter_connect(&meter) &&
-			!aw_meter_connect(&meter) && aw_meter_datagram(&meter, &one) &&
-			!aw_meter_datagram(&meter, &two),
+	aw_quota_limit(&quota, &limits);
+	ok(aw_quota_connect(&quota) && aw_quota_datagram(&quota, &one) &&
+			aw_quota_datagram(&quota, &one) && aw_quota_connect(&quota) &&
+			!aw_quota_connect(&quota) && aw_quota_datagram(&quota, &one) &&
+			!aw_quota_datagram(&quota, &two),
 		"three in a minute, a peer of datagrams once");
-	meter.begun[0].time -= 61ull * 1000000000;
-	ok(aw_meter_connect(&meter) && !aw_meter_connect(&meter),
+	quota.begun[0].time -= 61ull * 1000000000;
+	ok(aw_quota_connect(&quota) && !aw_quota_connect(&quota),
 		"one more when the oldest is a minute old");
 	limits.connections_per_minute = 5;
-	aw_meter_limit(&meter, &limits);
-	ok(aw_meter_connect(&meter) && aw_meter_connect(&meter) &&
-			!aw_meter_connect(&meter),
+	aw_quota_limit(&quota, &limits);
+	ok(aw_quota_connect(&quota) && aw_quota_connect(&quota) &&
+			!aw_quota_connect(&quota),
 		"a larger limit counts those that were");
 	limits.connections_per_minute = 2;
-	aw_meter_limit(&meter, &limits);
-	ok(!aw_meter_connect(&meter), "so does a smaller one");
-	aw_meter_release(&meter);
+	aw_quota_limit(&quota, &limits);
+	ok(!aw_quota_connect(&quota), "so does a smaller one");
+	aw_quota_release(&quota);
 }
 
 static void bytes_are_counted(void)
 {
-	struct aw_meter meter;
+	struct aw_quota quota;
 
-	aw_meter_init(&meter);
-	aw_meter_limit(&meter, &(struct aw_limits){.bytes_out = 10});
-	ok(aw_meter_send(&meter, 4) && aw_meter_send(&meter, 6) &&
-			!aw_meter_send(&meter, 1) && aw_meter_send(&meter, 0),
+	aw_quota_init(&quota);
+	aw_quota_limit(&quota, &(struct aw_limits){.bytes_out = 10});
+	ok(aw_quota_send(&quota, 4) && aw_quota_send(&quota, 6) &&
+			!aw_quota_send(&quota, 1) && aw_quota_send(&quota, 0),
 		"ten bytes are ten bytes");
-	aw_meter_limit(&meter, &(struct aw_limits){.bytes_out = 5});
-	ok(!aw_meter_send(&meter, 1), "more were sent than another policy allows");
-	ok(!aw_meter_send(&meter, UINT64_MAX), "a number that overflows is none");
-	aw_meter_release(&meter);
+	aw_quota_limit(&quota, &(struct aw_limits){.bytes_out = 5});
+	ok(!aw_quota_send(&quota, 1), "more were sent than another policy allows");
+	ok(!aw_quota_send(&quota, UINT64_MAX), "a number that overflows is none");
+	aw_quota_release(&quota);
 }
 
 int main(void)

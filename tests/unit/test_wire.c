@@ -38,7 +38,7 @@ static void good_messages_are_measured(void)
 	ok(!aw_wire_check(&head, &size, &err) && size == AW_WIRE_MAX,
 		"the largest message is taken");
 	memset(head.len, 0, sizeof(head.len));
-	for (int type = AW_WIRE_HELLO; type < AW_WIRE_TYPES; type++) {
+	for (int type = AW_WIRE_REGISTER; type < AW_WIRE_TYPES; type++) {
 		head.type = (uint16_t)type;
 		size = 1;
 		ok(!aw_wire_check(&head, &size, &err) && size == 0,
@@ -57,8 +57,9 @@ static void bad_messages_are_refused(void)
 	REFUSED("a part of 4 GB", EMSGSIZE, head.len[0] = UINT32_MAX);
 	REFUSED("parts whose sum wraps around", EMSGSIZE,
 		head.len[0] = head.len[1] = 0x80000000u);
-	REFUSED("a hello with something behind it", EPROTO, head.type = AW_WIRE_HELLO);
-	REFUSED("the same for a larger ring", EPROTO, head.type = AW_WIRE_HELLO_BIG);
+	REFUSED("a hello with something behind it", EPROTO,
+		head.type = AW_WIRE_REGISTER);
+	REFUSED("the same for a larger ring", EPROTO, head.type = AW_WIRE_REGISTER_BIG);
 	REFUSED("and for a new session", EPROTO, head.type = AW_WIRE_AGAIN);
 }
 

@@ -126,7 +126,7 @@ static void keep_place(struct aw_loader *l, const struct aw_node *value, int fie
 {
 	if (l->stratum == AW_STRATUM_UNTRUSTED)
 		l->loose_limits[field] =
-			(struct aw_place){l->source, value->line, value->column};
+			(struct aw_source_place){l->source, value->line, value->column};
 }
 
 static void read_limit(struct aw_loader *l, const struct aw_node *value, int field)
@@ -246,7 +246,7 @@ void aw_limit_read(struct aw_loader *l, const struct aw_node *value, const char 
 /* An untrusted file's limit that is not smaller changes nothing. */
 static void warn_if_loose(struct aw_loader *l, const char *key, int field)
 {
-	const struct aw_place *place = &l->loose_limits[field];
+	const struct aw_source_place *place = &l->loose_limits[field];
 
 	if (!place->source)
 		return;
@@ -258,7 +258,7 @@ static void warn_if_loose(struct aw_loader *l, const char *key, int field)
 }
 
 /* The smallest of those that say something. */
-void aw_limits_settle(struct aw_loader *l)
+void aw_limits_complete(struct aw_loader *l)
 {
 	static const enum aw_stratum order[] = {
 		AW_STRATUM_TRUSTED, AW_STRATUM_SYSTEM, AW_STRATUM_UNTRUSTED};

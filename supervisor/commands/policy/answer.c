@@ -13,14 +13,14 @@
 /* --- for people --- */
 
 /* What decided, without the verdict: 'FILE:LINE: "RULE" (LAYER)'. */
-static void print_reason(const struct aw_word *word)
+static void print_reason(const struct aw_source_line *word)
 {
 	AW_FREE char *text =
 		word->by_rule ? aw_shown(word->rule.text, strlen(word->rule.text))
 			      : NULL;
 
-	if (word->kept)
-		printf("agentwatch itself: %s", word->kept);
+	if (word->fallback)
+		printf("agentwatch itself: %s", word->fallback);
 	else if (word->inside && word->decision.verdict == AW_ALLOW)
 		printf("the wall, whose network is the session's own");
 	else if (word->by_rule)
@@ -37,7 +37,7 @@ static void print_reason(const struct aw_word *word)
 }
 
 static void print_source(
-	const struct aw_source_words *source, const struct aw_word *word)
+	const struct aw_source_verdict *source, const struct aw_source_line *word)
 {
 	printf("      %-11s ", source->layer);
 	if (source->unreadable)
@@ -55,10 +55,10 @@ static void print_source(
 static void print_sources(const struct aw_answer *a)
 {
 	for (size_t i = 0; i < a->words->count; i++) {
-		const struct aw_source_words *source = &a->words->items[i];
-		struct aw_word word;
+		const struct aw_source_verdict *source = &a->words->items[i];
+		struct aw_source_line word;
 
-		aw_words_ask(source, a->subject, &word);
+		aw_source_verdicts_ask(source, a->subject, &word);
 		if (word.says || strcmp(source->layer, "preset") != 0)
 			print_source(source, &word);
 	}
@@ -76,7 +76,7 @@ static void print_granted(const struct aw_answer *a)
 /* One of git's configurations, and asked whether it may be changed. */
 static bool is_keyed(const struct aw_answer *a)
 {
-	const struct aw_subject *subject = a->subject;
+	const struct aw_asked_subject *subject = a->subject;
 	uint32_t rule;
 
 	return (subject->action == AW_WRITE || subject->action == AW_CREATE) &&
@@ -154,10 +154,10 @@ static void put_rule(struct aw_json *json, const char *key, const struct aw_rule
 }
 
 /* "rule": {...}, or "default": {...} */
-static void put_reason(struct aw_json *json, const struct aw_word *word)
+static void put_reason(struct aw_json *json, const struct aw_source_line *word)
 {
-	if (word->kept) {
-		put_text(json, "reason", word->kept);
+	if (word->fallback) {
+		put_text(json, "reason", word->fallback);
 	} else if (word->by_rule) {
 		put_rule(json, "rule", &word->rule);
 	} else if (word->key) {
@@ -173,12 +173,12 @@ static void put_reason(struct aw_json *json, const struct aw_word *word)
 	}
 }
 
-static void put_source(struct aw_json *json, const struct aw_source_words *source,
-	const struct aw_subject *subject)
+static void put_source(struct aw_json *json, const struct aw_source_verdict *source,
+	const struct aw_asked_subject *subject)
 {
-	struct aw_word word;
+	struct aw_source_line word;
 
-	aw_words_ask(source, subject, &word);
+	aw_source_verdicts_ask(source, subject, &word);
 	AW_JSON_LITERAL(json, "{");
 	put_text(json, "layer", source->layer);
 	if (source->file)

@@ -9,12 +9,12 @@
 
 /* All borrowed. */
 struct aw_answer {
-	const struct aw_standing *standing;
-	const struct aw_words *words;
-	const struct aw_subject *subject;
+	const struct aw_effective *standing;
+	const struct aw_source_verdicts *words;
+	const struct aw_asked_subject *subject;
 	const char *verb; /* "read", ... */
-	struct aw_word word;
-	struct aw_held held;
+	struct aw_source_line word;
+	struct aw_enforced held;
 	const char *granted; /* the folder by which Landlock lets it, or NULL */
 };
 

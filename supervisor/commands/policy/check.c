@@ -17,7 +17,7 @@ struct check_options {
 };
 
 static void print(const struct check_options *options,
-	const struct aw_standing *standing, const struct aw_findings *findings)
+	const struct aw_effective *standing, const struct aw_findings *findings)
 {
 	aw_findings_print(findings, options->verbose, options->json);
 	for (size_t i = 0; i < standing->source_count && !options->json; i++) {
@@ -34,7 +34,7 @@ static void print(const struct check_options *options,
 /* One file by itself, or with NULL all layers together; the number of errors. */
 static size_t check_one(const struct check_options *options, const char *file)
 {
-	const struct aw_standing_wish wish = {.workspace = options->workspace,
+	const struct aw_effective_params params = {.workspace = options->workspace,
 		.agent = options->agent,
 		.mode = options->mode,
 		.base = options->base,
@@ -42,13 +42,13 @@ static size_t check_one(const struct check_options *options, const char *file)
 		.engine = options->engine,
 		.policies = &options->policies,
 		.file = file};
-	struct aw_standing standing = {.runner = NULL};
+	struct aw_effective standing = {.runner = NULL};
 	struct aw_findings findings = {0};
 	struct aw_diagnostics loaded;
 	struct aw_error err;
 	size_t errors;
 
-	int failed = aw_standing_load(&wish, &standing, &loaded, &err);
+	int failed = aw_effective_load(&params, &standing, &loaded, &err);
 
 	aw_findings_add_all(&findings, &loaded);
 	aw_diagnostics_free(&loaded);
@@ -56,16 +56,16 @@ static size_t check_one(const struct check_options *options, const char *file)
 		aw_say("%s%s%s", file ? file : "", file ? ": " : "", err.text);
 	if (!failed) {
 		aw_check_base(&standing, &findings);
-		aw_check_idle(&standing, &findings);
+		aw_check_redundant(&standing, &findings);
 		aw_check_rules(&standing, &findings);
 	}
 	if (!failed && (options->require || options->verbose))
-		aw_check_held(&wish, &standing, options->require, &findings);
+		aw_check_enforced(&params, &standing, options->require, &findings);
 	aw_findings_sort(&findings);
 	errors = aw_findings_count(&findings, AW_FOUND_ERROR, NULL);
 	print(options, &standing, &findings);
 	aw_findings_free(&findings);
-	aw_standing_release(&standing);
+	aw_effective_release(&standing);
 	return failed && !errors ? 1 : errors;
 }
 

@@ -42,8 +42,8 @@ enum { QUESTIONS = sizeof(questions) / sizeof(questions[0]) };
 /* All that an answer is made from. */
 struct explained {
 	struct explain_options options;
-	struct aw_standing standing;
-	struct aw_words words;
+	struct aw_effective standing;
+	struct aw_source_verdicts words;
 };
 
 static const struct aw_string_list *list_of(
@@ -57,7 +57,7 @@ static const struct aw_string_list *list_of(
 static int find_profiles(struct explained *x, struct aw_error *err)
 {
 	const struct aw_string_list *names = &x->options.profiles;
-	struct aw_standing *standing = &x->standing;
+	struct aw_effective *standing = &x->standing;
 
 	for (size_t i = 0; i < names->count; i++) {
 		uint32_t set =
@@ -75,7 +75,7 @@ static int find_profiles(struct explained *x, struct aw_error *err)
 
 static int prepare(struct explained *x, struct aw_error *err)
 {
-	const struct aw_standing_wish wish = {.workspace = x->options.workspace,
+	const struct aw_effective_params params = {.workspace = x->options.workspace,
 		.agent = x->options.agent,
 		.mode = x->options.mode,
 		.base = x->options.base,
@@ -83,14 +83,14 @@ static int prepare(struct explained *x, struct aw_error *err)
 		.engine = x->options.engine,
 		.policies = &x->options.policies};
 	struct aw_diagnostics found;
-	int failed = aw_standing_load(&wish, &x->standing, &found, err);
+	int failed = aw_effective_load(&params, &x->standing, &found, err);
 
 	aw_diagnostics_print(&found, stderr);
 	aw_diagnostics_free(&found);
-	if (failed || aw_standing_hold(&wish, &x->standing, err) < 0 ||
+	if (failed || aw_effective_hold(&params, &x->standing, err) < 0 ||
 		find_profiles(x, err) < 0)
 		return -1;
-	return aw_words_load(&x->standing, &x->words, err);
+	return aw_source_verdicts_load(&x->standing, &x->words, err);
 }
 
 static int answer(const struct explained *x, unsigned question, const char *asked,
@@ -99,7 +99,7 @@ static int answer(const struct explained *x, unsigned question, const char *aske
 	const struct aw_strength_facts *facts = &x->standing.holding.facts;
 	const struct aw_asking how = {.home = x->standing.layers.variables.home,
 		.literal = strcmp(x->standing.engine, "preload") == 0};
-	AW_FREE struct aw_subject *subject = malloc(sizeof(*subject));
+	AW_FREE struct aw_asked_subject *subject = malloc(sizeof(*subject));
 	struct aw_answer a = {.standing = &x->standing,
 		.words = &x->words,
 		.subject = subject,
@@ -110,8 +110,8 @@ static int answer(const struct explained *x, unsigned question, const char *aske
 		return aw_fail(err, ENOMEM, "out of memory");
 	if (aw_subject_read(questions[question].action, asked, &how, subject, err) < 0)
 		return -1;
-	aw_words_decide(&x->standing, subject, &a.word);
-	aw_subject_held(subject, facts, &a.word.decision, &a.held);
+	aw_source_verdicts_decide(&x->standing, subject, &a.word);
+	aw_subject_enforced(subject, facts, &a.word.decision, &a.held);
 	refused = a.word.decision.verdict != AW_ALLOW;
 	*denied |= refused;
 	if (refused && facts->landlock && subject->path[0] == '/' &&
@@ -144,8 +144,8 @@ static int answer_all(const struct explained *x, bool *denied, struct aw_error *
 
 static void release(struct explained *x)
 {
-	aw_words_release(&x->words);
-	aw_standing_release(&x->standing);
+	aw_source_verdicts_release(&x->words);
+	aw_effective_release(&x->standing);
 	aw_string_list_free(&x->options.policies);
 	aw_string_list_free(&x->options.profiles);
 	for (unsigned q = 0; q < QUESTIONS; q++)

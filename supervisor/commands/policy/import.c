@@ -119,7 +119,7 @@ static int import_files(
 	r = format->read ? read_documents(format, files, count, &import, err)
 			 : read_text(format, files[0], &import, err);
 	if (!r)
-		aw_import_settle(&import);
+		aw_import_complete(&import);
 	if (!r && import.failed)
 		r = aw_fail(err, ENOMEM, "out of memory");
 	if (!r && values->output)

@@ -12,19 +12,19 @@
 #include "supervisor/session/find.h"
 #include "supervisor/util/cleanup.h"
 
-static int print(const struct aw_plan_wish *wish, const struct aw_runner *runner,
+static int print(const struct aw_plan_params *params, const struct aw_runner *runner,
 	struct aw_error *err)
 {
-	struct aw_wall wall = {.runner = runner};
+	struct aw_sandbox sandbox = {.runner = runner};
 	struct aw_plan plan;
 	int failed;
 
-	if (aw_plan_make(wish, &plan, err) < 0)
+	if (aw_plan_make(params, &plan, err) < 0)
 		return -1;
-	failed = runner->build(wish, &plan, &wall, err);
+	failed = runner->build(params, &plan, &sandbox, err);
 	if (!failed)
-		aw_wall_print(&plan, &wall, stdout);
-	aw_wall_release(&wall);
+		aw_sandbox_print(&plan, &sandbox, stdout);
+	aw_sandbox_release(&sandbox);
 	aw_plan_release(&plan);
 	return failed;
 }
@@ -38,7 +38,7 @@ int aw_plan_show(const struct aw_policy *policy, const struct aw_layers *layers,
 	const char *const parts[] = {enter ? enter : shim, shim, NULL};
 	const struct aw_runner *runner;
 	struct aw_error ignored;
-	struct aw_plan_wish wish = {.policy = policy,
+	struct aw_plan_params params = {.policy = policy,
 		.variables = &layers->variables,
 		.command = command,
 		.cwd = cwd,
@@ -54,7 +54,7 @@ int aw_plan_show(const struct aw_policy *policy, const struct aw_layers *layers,
 			name, aw_runner_names());
 	if (command[0] && aw_find_program(command[0], &program, err) != 0)
 		return -1;
-	wish.program = program;
-	wish.layered = wish.enforce && aw_landlock_probe(&ignored) == 0;
-	return print(&wish, runner, err);
+	params.program = program;
+	params.layered = params.enforce && aw_landlock_probe(&ignored) == 0;
+	return print(&params, runner, err);
 }

@@ -30,7 +30,7 @@ static enum aw_rules_of of_trust(enum aw_trust trust)
 				       : AW_RULES_TRUSTED;
 }
 
-static enum aw_rule_section section_of(const struct aw_subject *subject)
+static enum aw_rule_section section_of(const struct aw_asked_subject *subject)
 {
 	return subject->address.family	    ? AW_RULE_NETWORK
 	       : subject->action == AW_EXEC ? AW_RULE_EXEC
@@ -39,7 +39,7 @@ static enum aw_rule_section section_of(const struct aw_subject *subject)
 
 /* The section whose default refuses: programs and sockets are files, too. */
 static enum aw_rule_section refusing_section(const struct aw_image *image,
-	enum aw_rules_of of, uint32_t profiles, const struct aw_subject *subject,
+	enum aw_rules_of of, uint32_t profiles, const struct aw_asked_subject *subject,
 	const struct aw_decision *decision)
 {
 	enum aw_rule_section section = section_of(subject);
@@ -69,14 +69,14 @@ static void keep_rules(struct aw_image *copy, const struct aw_image *image,
 
 	for (uint32_t i = 0; aw_image_rule(image, i, &rule); i++)
 		if (aw_image_rule_about(image, i, &about) && !keep(ctx, &about, &rule))
-			aw_mute_rule(copy, i);
+			aw_mask_rule(copy, i);
 }
 
 static void drop_defaults(struct aw_image *copy, int except)
 {
 	for (int of = 0; of < AW_RULES_OF; of++)
 		if (of != except)
-			aw_mute_defaults(copy, (enum aw_rules_of)of);
+			aw_mask_defaults(copy, (enum aw_rules_of)of);
 }
 
 struct alone {
@@ -114,9 +114,9 @@ static bool is_protection(
 
 /* --- the sources --- */
 
-static struct aw_source_words *add(struct aw_words *words)
+static struct aw_source_verdict *add(struct aw_source_verdicts *words)
 {
-	struct aw_source_words *grown =
+	struct aw_source_verdict *grown =
 		realloc(words->items, (words->count + 1) * sizeof(*grown));
 
 	if (!grown)
@@ -129,7 +129,7 @@ static struct aw_source_words *add(struct aw_words *words)
 
 /* The profiles of this file that are called as those that were asked about. */
 static uint32_t profiles_of(
-	const struct aw_standing *standing, const struct aw_image *image)
+	const struct aw_effective *standing, const struct aw_image *image)
 {
 	const struct aw_image *all = standing->policy.image;
 	uint32_t asked = standing->holding.facts.profiles, set = 0;
@@ -141,10 +141,10 @@ static uint32_t profiles_of(
 	return set;
 }
 
-static bool add_file(struct aw_words *words, const struct aw_standing *standing,
-	const struct aw_policy_source *source)
+static bool add_file(struct aw_source_verdicts *words,
+	const struct aw_effective *standing, const struct aw_policy_source *source)
 {
-	struct aw_source_words *to = add(words);
+	struct aw_source_verdict *to = add(words);
 	struct alone alone = {.of = of_trust(source->trust)};
 	struct aw_diagnostics found = {0};
 	struct aw_given given;
@@ -160,7 +160,7 @@ static bool add_file(struct aw_words *words, const struct aw_standing *standing,
 	aw_diagnostics_free(&found);
 	if (to->unreadable)
 		return true;
-	to->image = aw_mute_create(to->policy.image);
+	to->image = aw_mask_create(to->policy.image);
 	if (!to->image)
 		return false;
 	drop_defaults(to->image, (int)alone.of);
@@ -168,26 +168,26 @@ static bool add_file(struct aw_words *words, const struct aw_standing *standing,
 		alone.given[s] =
 			aw_policy_given(&to->policy, default_keys[s], 0, &given);
 		if (!alone.given[s])
-			aw_mute_default(to->image, alone.of, (enum aw_rule_section)s);
+			aw_mask_default(to->image, alone.of, (enum aw_rule_section)s);
 	}
 	keep_rules(to->image, to->policy.image, is_own, &alone);
 	to->profiles = profiles_of(standing, to->image);
 	return true;
 }
 
-static bool add_part(struct aw_words *words, const struct aw_standing *standing,
-	const char *layer, const char *file,
+static bool add_part(struct aw_source_verdicts *words,
+	const struct aw_effective *standing, const char *layer, const char *file,
 	bool (*keep)(const void *ctx, const struct aw_rule_about *about,
 		const struct aw_rule *rule))
 {
-	struct aw_source_words *to = add(words);
+	struct aw_source_verdict *to = add(words);
 
 	if (!to)
 		return false;
 	to->layer = layer;
 	to->file = file;
 	to->trusted = true;
-	to->image = aw_mute_create(standing->policy.image);
+	to->image = aw_mask_create(standing->policy.image);
 	if (!to->image)
 		return false;
 	drop_defaults(to->image, -1);
@@ -195,7 +195,7 @@ static bool add_part(struct aw_words *words, const struct aw_standing *standing,
 	return true;
 }
 
-static bool is_known(const struct aw_words *words, const char *file)
+static bool is_known(const struct aw_source_verdicts *words, const char *file)
 {
 	for (size_t i = 0; i < words->count; i++)
 		if (words->items[i].file && strcmp(words->items[i].file, file) == 0)
@@ -203,7 +203,8 @@ static bool is_known(const struct aw_words *words, const char *file)
 	return false;
 }
 
-static bool add_presets(struct aw_words *words, const struct aw_standing *standing)
+static bool add_presets(
+	struct aw_source_verdicts *words, const struct aw_effective *standing)
 {
 	struct aw_rule rule;
 
@@ -214,8 +215,8 @@ static bool add_presets(struct aw_words *words, const struct aw_standing *standi
 	return true;
 }
 
-int aw_words_load(
-	const struct aw_standing *standing, struct aw_words *ret, struct aw_error *err)
+int aw_source_verdicts_load(const struct aw_effective *standing,
+	struct aw_source_verdicts *ret, struct aw_error *err)
 {
 	bool good = add_presets(ret, standing);
 
@@ -226,7 +227,7 @@ int aw_words_load(
 	return 0;
 }
 
-void aw_words_release(struct aw_words *words)
+void aw_source_verdicts_release(struct aw_source_verdicts *words)
 {
 	for (size_t i = 0; i < words->count; i++) {
 		free(words->items[i].image);
@@ -238,7 +239,7 @@ void aw_words_release(struct aw_words *words)
 
 /* --- asking --- */
 
-static bool take_rule(const struct aw_image *image, struct aw_word *word)
+static bool take_rule(const struct aw_image *image, struct aw_source_line *word)
 {
 	word->by_rule = aw_image_rule(image, word->decision.rule, &word->rule);
 	word->says = word->by_rule;
@@ -247,7 +248,8 @@ static bool take_rule(const struct aw_image *image, struct aw_word *word)
 
 /* Is it the default of a profile that decided?  Then say which. */
 static bool by_profile(const struct aw_image *image, const struct aw_policy *policy,
-	uint32_t profiles, const struct aw_subject *subject, struct aw_word *word)
+	uint32_t profiles, const struct aw_asked_subject *subject,
+	struct aw_source_line *word)
 {
 	struct aw_decision decision;
 
@@ -282,10 +284,10 @@ static bool by_profile(const struct aw_image *image, const struct aw_policy *pol
 	return false;
 }
 
-void aw_words_ask(const struct aw_source_words *source,
-	const struct aw_subject *subject, struct aw_word *ret)
+void aw_source_verdicts_ask(const struct aw_source_verdict *source,
+	const struct aw_asked_subject *subject, struct aw_source_line *ret)
 {
-	*ret = (struct aw_word){.decision = {AW_ALLOW, AW_NO_RULE}};
+	*ret = (struct aw_source_line){.decision = {AW_ALLOW, AW_NO_RULE}};
 	if (source->unreadable)
 		return;
 	aw_subject_decide(subject, source->image, source->profiles, &ret->decision);
@@ -314,15 +316,15 @@ static bool is_of(
 }
 
 /* Who among system, trusted and untrusted files gives this verdict by a default? */
-static bool find_of(const struct aw_standing *standing,
-	const struct aw_subject *subject, const struct aw_word *word,
+static bool find_of(const struct aw_effective *standing,
+	const struct aw_asked_subject *subject, const struct aw_source_line *word,
 	enum aw_rules_of *ret)
 {
 	static const enum aw_rules_of order[] = {
 		AW_RULES_TRUSTED, AW_RULES_SYSTEM, AW_RULES_UNTRUSTED};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		AW_FREE struct aw_image *copy = aw_mute_create(standing->policy.image);
+		AW_FREE struct aw_image *copy = aw_mask_create(standing->policy.image);
 		struct aw_decision decision;
 
 		if (!copy)
@@ -340,7 +342,7 @@ static bool find_of(const struct aw_standing *standing,
 }
 
 /* The last file of these that gave a default, where one did. */
-static bool find_given(const struct aw_standing *standing, enum aw_rules_of of,
+static bool find_given(const struct aw_effective *standing, enum aw_rules_of of,
 	const char *key, struct aw_given *ret)
 {
 	for (size_t nth = 0; aw_policy_given(&standing->policy, key, nth, ret); nth++)
@@ -353,8 +355,8 @@ static bool find_given(const struct aw_standing *standing, enum aw_rules_of of,
 }
 
 /* machine.h: that a rule admits it is not enough. */
-static void look_at_machine(const struct aw_standing *standing,
-	const struct aw_subject *subject, struct aw_word *ret)
+static void look_at_machine(const struct aw_effective *standing,
+	const struct aw_asked_subject *subject, struct aw_source_line *ret)
 {
 	const struct aw_text path = {subject->path, strlen(subject->path)};
 	const char *engine =
@@ -364,9 +366,9 @@ static void look_at_machine(const struct aw_standing *standing,
 		subject->address.family || subject->action == AW_EXEC ||
 		(engine && strcmp(engine, "preload") == 0))
 		return;
-	ret->kept = aw_machine_would_keep(standing->policy.image, subject->action, -1,
-		&path, getpid(), ret->decision.rule);
-	if (ret->kept)
+	ret->fallback = aw_machine_would_keep(standing->policy.image, subject->action,
+		-1, &path, getpid(), ret->decision.rule);
+	if (ret->fallback)
 		ret->decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 
@@ -374,8 +376,8 @@ static void look_at_machine(const struct aw_standing *standing,
  * Behind a wall with a network of its own, what no rule speaks of may be listened at,
  * and a loopback is the session's: the host's is still out of reach.
  */
-static void look_inside(const struct aw_standing *standing,
-	const struct aw_subject *subject, struct aw_word *ret)
+static void look_inside(const struct aw_effective *standing,
+	const struct aw_asked_subject *subject, struct aw_source_line *ret)
 {
 	const struct aw_address *to = &subject->address;
 	struct aw_decision inside = ret->decision;
@@ -392,18 +394,18 @@ static void look_inside(const struct aw_standing *standing,
 		ret->decision = inside;
 }
 
-void aw_words_decide(const struct aw_standing *standing,
-	const struct aw_subject *subject, struct aw_word *ret)
+void aw_source_verdicts_decide(const struct aw_effective *standing,
+	const struct aw_asked_subject *subject, struct aw_source_line *ret)
 {
 	const struct aw_image *image = standing->policy.image;
 	uint32_t profiles = standing->holding.facts.profiles;
 	enum aw_rules_of of = AW_RULES_TRUSTED;
 	enum aw_rule_section section;
 
-	*ret = (struct aw_word){.decision = {AW_ALLOW, AW_NO_RULE}};
+	*ret = (struct aw_source_line){.decision = {AW_ALLOW, AW_NO_RULE}};
 	aw_subject_decide(subject, image, profiles, &ret->decision);
 	look_at_machine(standing, subject, ret);
-	if (ret->kept)
+	if (ret->fallback)
 		return;
 	look_inside(standing, subject, ret);
 	ret->unknown =

@@ -13,7 +13,7 @@
 #include "supervisor/lint/effective_policy.h"
 
 /* One source: a file, a preset, or the protections. */
-struct aw_source_words {
+struct aw_source_verdict {
 	const char *layer, *file; /* borrowed; no file: NULL */
 	bool trusted;
 	enum aw_rules_of of;
@@ -23,18 +23,18 @@ struct aw_source_words {
 	bool unreadable;
 };
 
-struct aw_words {
-	struct aw_source_words *items; /* owned */
+struct aw_source_verdicts {
+	struct aw_source_verdict *items; /* owned */
 	size_t count;
 };
 
 /* Lowest layer first, protections last.  The standing must outlive *ret. */
-int aw_words_load(
-	const struct aw_standing *standing, struct aw_words *ret, struct aw_error *err);
-void aw_words_release(struct aw_words *words);
+int aw_source_verdicts_load(const struct aw_effective *standing,
+	struct aw_source_verdicts *ret, struct aw_error *err);
+void aw_source_verdicts_release(struct aw_source_verdicts *words);
 
 /* An answer, with what gave it; strings belong to the source or to the struct. */
-struct aw_word {
+struct aw_source_line {
 	struct aw_decision decision;
 	bool says;    /* false: it has no word on this */
 	bool by_rule; /* `rule` is filled in */
@@ -44,18 +44,18 @@ struct aw_word {
 	char key_text[160];    /* what `key` points to for a profile's */
 	bool built_in;	       /* ... which no file gave */
 	struct aw_given given; /* the place that gave it */
-	const char *kept;      /* why it is refused whatever rules say, or NULL */
+	const char *fallback;  /* why it is refused whatever rules say, or NULL */
 	bool inside;  /* the session has a network of its own, where it may do so */
 	bool unknown; /* `wildcard` covers the name, but admits no address */
 	struct aw_rule wildcard;
 };
 
 /* What the whole policy answers, and by which rule or whose default. */
-void aw_words_decide(const struct aw_standing *standing,
-	const struct aw_subject *subject, struct aw_word *ret);
+void aw_source_verdicts_decide(const struct aw_effective *standing,
+	const struct aw_asked_subject *subject, struct aw_source_line *ret);
 
 /* What one source answers. */
-void aw_words_ask(const struct aw_source_words *source,
-	const struct aw_subject *subject, struct aw_word *ret);
+void aw_source_verdicts_ask(const struct aw_source_verdict *source,
+	const struct aw_asked_subject *subject, struct aw_source_line *ret);
 
 #endif

@@ -8,7 +8,7 @@
 int aw_policy_start(const struct aw_command *command, int argc, char **argv,
 	struct aw_policy_options *values, struct aw_layers *layers, int *ret_status)
 {
-	struct aw_layers_wish wish;
+	struct aw_layers_params params;
 	struct aw_error err;
 	bool help;
 	int first = aw_options_parse(command, argc, argv, values, &help, &err);
@@ -28,12 +28,12 @@ int aw_policy_start(const struct aw_command *command, int argc, char **argv,
 		*ret_status = aw_say_usage(&err);
 		return -1;
 	}
-	wish = (struct aw_layers_wish){.workspace = values->workspace,
+	params = (struct aw_layers_params){.workspace = values->workspace,
 		.agent = values->agent,
 		.runner = values->runner,
 		.base = values->base,
 		.policies = &values->policies};
-	if (aw_layers_find(&wish, layers, &err) < 0) {
+	if (aw_layers_find(&params, layers, &err) < 0) {
 		*ret_status = aw_say_failed(&err);
 		return -1;
 	}

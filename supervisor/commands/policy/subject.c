@@ -127,7 +127,7 @@ static int read_path(const char *asked, const struct aw_asking *how, bool follow
 }
 
 static int read_program(const char *asked, const struct aw_asking *how,
-	struct aw_subject *s, struct aw_error *err)
+	struct aw_asked_subject *s, struct aw_error *err)
 {
 	AW_FREE char *found = NULL;
 	char *at, *rest;
@@ -164,7 +164,7 @@ static int read_port(
 }
 
 static int read_unix(const char *asked, const struct aw_asking *how,
-	struct aw_subject *s, struct aw_error *err)
+	struct aw_asked_subject *s, struct aw_error *err)
 {
 	s->address.family = AF_UNIX;
 	if (asked[0] == '@')
@@ -177,7 +177,7 @@ static int read_unix(const char *asked, const struct aw_asking *how,
 }
 
 /* The part before the port: an address, or a name. */
-static int read_host(const char *text, struct aw_subject *s)
+static int read_host(const char *text, struct aw_asked_subject *s)
 {
 	s->address.family = AF_INET;
 	if (inet_pton(AF_INET, text, s->address.bytes) == 1)
@@ -194,7 +194,7 @@ static int read_host(const char *text, struct aw_subject *s)
 }
 
 static int read_address(const char *asked, const struct aw_asking *how,
-	struct aw_subject *s, struct aw_error *err)
+	struct aw_asked_subject *s, struct aw_error *err)
 {
 	const char *colon = strrchr(asked, ':');
 	size_t len = colon ? (size_t)(colon - asked) : 0;
@@ -221,7 +221,7 @@ static int read_address(const char *asked, const struct aw_asking *how,
 }
 
 int aw_subject_read(enum aw_action action, const char *asked,
-	const struct aw_asking *how, struct aw_subject *ret, struct aw_error *err)
+	const struct aw_asking *how, struct aw_asked_subject *ret, struct aw_error *err)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->action = action;
@@ -239,7 +239,7 @@ int aw_subject_read(enum aw_action action, const char *asked,
 	}
 }
 
-bool aw_subject_is_unknown(const struct aw_subject *subject,
+bool aw_subject_is_unknown(const struct aw_asked_subject *subject,
 	const struct aw_image *image, struct aw_rule *ret)
 {
 	struct aw_rule_about about;
@@ -254,8 +254,8 @@ bool aw_subject_is_unknown(const struct aw_subject *subject,
 	       aw_image_rule(image, decision.rule, ret);
 }
 
-void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *image,
-	uint32_t profiles, struct aw_decision *ret)
+void aw_subject_decide(const struct aw_asked_subject *subject,
+	const struct aw_image *image, uint32_t profiles, struct aw_decision *ret)
 {
 	struct aw_address address = subject->address;
 	size_t len = strlen(subject->path);
@@ -274,9 +274,9 @@ void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *
 			image, profiles, subject->action, subject->path, len, ret);
 }
 
-void aw_subject_held(const struct aw_subject *subject,
+void aw_subject_enforced(const struct aw_asked_subject *subject,
 	const struct aw_strength_facts *facts, const struct aw_decision *decision,
-	struct aw_held *ret)
+	struct aw_enforced *ret)
 {
 	struct aw_refused refused = {.action = subject->action,
 		.path = subject->path,

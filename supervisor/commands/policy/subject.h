@@ -12,7 +12,7 @@
 enum { AW_SUBJECT_WORDS = 64 };
 
 /* Strings point into the struct or are borrowed from the question. */
-struct aw_subject {
+struct aw_asked_subject {
 	enum aw_action action;
 	const char *asked;    /* as it was written */
 	char path[PATH_MAX];  /* files and programs: absolute, links resolved */
@@ -38,23 +38,24 @@ struct aw_asking {
  * is to be deleted.
  */
 int aw_subject_read(enum aw_action action, const char *asked,
-	const struct aw_asking *how, struct aw_subject *ret, struct aw_error *err);
+	const struct aw_asking *how, struct aw_asked_subject *ret,
+	struct aw_error *err);
 
 /*
  * True, with the rule, when a name is admitted by one with a wildcard alone, and such
  * names are not looked up in the session, so that none of their addresses is known.
  */
-bool aw_subject_is_unknown(const struct aw_subject *subject,
+bool aw_subject_is_unknown(const struct aw_asked_subject *subject,
 	const struct aw_image *image, struct aw_rule *ret);
 
 /* What an image answers a process in these profiles, as a session would know the
  * subject. */
-void aw_subject_decide(const struct aw_subject *subject, const struct aw_image *image,
-	uint32_t profiles, struct aw_decision *ret);
+void aw_subject_decide(const struct aw_asked_subject *subject,
+	const struct aw_image *image, uint32_t profiles, struct aw_decision *ret);
 
 /* By whom that answer is held or, when it allows, judged. */
-void aw_subject_held(const struct aw_subject *subject,
+void aw_subject_enforced(const struct aw_asked_subject *subject,
 	const struct aw_strength_facts *facts, const struct aw_decision *decision,
-	struct aw_held *ret);
+	struct aw_enforced *ret);
 
 #endif

@@ -18,7 +18,7 @@ struct test_options {
 /* A policy as it holds for one agent in one mode. */
 struct variant {
 	const char *agent, *mode;
-	struct aw_standing standing;
+	struct aw_effective standing;
 	struct variant *next;
 };
 
@@ -39,7 +39,7 @@ static bool same(const char *a, const char *b)
 static struct variant *variant_of(
 	struct run *run, const char *agent, const char *mode, struct aw_error *err)
 {
-	const struct aw_standing_wish wish = {.workspace = run->options->workspace,
+	const struct aw_effective_params params = {.workspace = run->options->workspace,
 		.agent = agent,
 		.mode = mode,
 		.base = run->options->base,
@@ -61,7 +61,7 @@ static struct variant *variant_of(
 	v->mode = mode;
 	v->next = run->variants;
 	run->variants = v;
-	failed = aw_standing_load(&wish, &v->standing, &found, err);
+	failed = aw_effective_load(&params, &v->standing, &found, err);
 	/* the plain one has said what there is to say about the files */
 	if (failed || !v->next)
 		aw_diagnostics_print(&found, stderr);
@@ -70,14 +70,14 @@ static struct variant *variant_of(
 }
 
 /* After "got deny": by which rule, or whose default. */
-static void print_reason(const struct aw_word *word)
+static void print_reason(const struct aw_source_line *word)
 {
 	AW_FREE char *text =
 		word->by_rule ? aw_shown(word->rule.text, strlen(word->rule.text))
 			      : NULL;
 
-	if (word->kept)
-		printf(" by agentwatch itself: %s\n", word->kept);
+	if (word->fallback)
+		printf(" by agentwatch itself: %s\n", word->fallback);
 	else if (word->by_rule)
 		printf(" by \"%s\" %s:%u (%s)\n", text ? text : "?", word->rule.file,
 			word->rule.line, word->rule.layer);
@@ -117,7 +117,7 @@ static void print_test(const struct aw_expectation *e, size_t number, bool good)
 }
 
 static void print_failure(const struct aw_expectation *e,
-	const struct aw_subject *subject, const struct aw_word *word)
+	const struct aw_asked_subject *subject, const struct aw_source_line *word)
 {
 	AW_FREE char *path = aw_shown(subject->path, strlen(subject->path));
 	AW_FREE char *text = aw_shown(e->text, strlen(e->text));
@@ -138,14 +138,14 @@ static void print_failure(const struct aw_expectation *e,
 static int test_one(
 	struct run *run, const struct aw_expectation *e, struct aw_error *err)
 {
-	AW_FREE struct aw_subject *subject = NULL;
+	AW_FREE struct aw_asked_subject *subject = NULL;
 	const char *mode = !e->mode_set		   ? run->options->mode
 			   : e->mode == AW_ENFORCE ? "enforce"
 						   : "audit";
 	const struct variant *v =
 		variant_of(run, e->agent ? e->agent : run->options->agent, mode, err);
 	struct aw_asking how = {.missing_programs = true};
-	struct aw_word word;
+	struct aw_source_line word;
 	bool good;
 
 	if (!v)
@@ -158,7 +158,7 @@ static int test_one(
 		      strcmp(v->standing.policy.engine, "preload") == 0;
 	if (aw_subject_read(e->action, e->asked, &how, subject, err) < 0)
 		return aw_while(err, "%s:%u", e->file, e->line);
-	aw_words_decide(&v->standing, subject, &word);
+	aw_source_verdicts_decide(&v->standing, subject, &word);
 	good = word.decision.verdict == e->expect;
 	print_test(e, ++*run->count, good);
 	if (!good)
@@ -190,7 +190,7 @@ static int run_one(const struct test_options *options, const char *file, size_t 
 
 	for (; run.variants; run.variants = next) {
 		next = run.variants->next;
-		aw_standing_release(&run.variants->standing);
+		aw_effective_release(&run.variants->standing);
 		free(run.variants);
 	}
 	return result;

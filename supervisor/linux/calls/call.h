@@ -54,7 +54,7 @@ struct aw_notified {
 	bool in_git;	/* this thread holds the lock of git.c */
 	bool verifying; /* asked about the program that it has become: aw_call_verify()
 			 */
-	int moot;	/* errno that it would fail with anyway: no need to ask */
+	int would_fail; /* errno that it would fail with anyway: no need to ask */
 	uint64_t question;	/* asked about now (AW_REPLY_ASK) */
 	uint64_t waited_for;	/* the question that it has waited for, or 0 */
 	uint64_t first_ts;	/* when it was made, if it has waited */
@@ -100,7 +100,7 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
 bool aw_call_ask(struct aw_notified *call, struct aw_event *event);
 
 /* Put a call aside that waits for an answer; false: it is refused instead. */
-bool aw_call_park(struct aw_notified *call, const struct seccomp_notif *request);
+bool aw_call_defer(struct aw_notified *call, const struct seccomp_notif *request);
 
 /* Does a symbolic link in the last component get followed? flags: argument or
  * how.flags. */

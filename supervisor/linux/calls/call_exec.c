@@ -182,7 +182,7 @@ bool aw_call_verify(struct aw_notified *call)
 /* What the process will be once it is another program; the line says so already. */
 static void enter(struct aw_notified *call, const char *file)
 {
-	struct aw_who *who = &call->target.who, parent;
+	struct aw_process_info *who = &call->target.who, parent;
 	AW_FREE const char **argv = calloc(call->argv.count + 1, sizeof(*argv));
 	struct aw_started started = {.path = call->path,
 		.raw = call->raw[0] ? call->raw : NULL,
@@ -201,7 +201,7 @@ static void enter(struct aw_notified *call, const char *file)
 		mark = aw_proc_mark(who->pid);
 	/* an exec ends the other threads before it moves anything: who waits after the
 	 * mark was taken is in front of all of them */
-	if (!aw_hand_waits(call))
+	if (!aw_emulate_waits(call))
 		return;
 	aw_processes_turn(call->watch->tree, who->pid, &role, &mark);
 	who->role = role;
@@ -256,13 +256,13 @@ void aw_call_exec(struct aw_notified *call)
 			   time */
 		aw_target_vector(
 			&call->target, call->args[at ? 2 : 1], call->word, &call->argv);
-	call->moot = call->watch->holds ? looked_up : 0;
+	call->would_fail = call->watch->holds ? looked_up : 0;
 	note_file(call);
 	if (looked_up && aw_call_is_absent(call, call->path))
 		aw_call_decide(call, &nothing);
 	else
 		decide(call);
-	call->moot = 0;
+	call->would_fail = 0;
 	if (call->reply != AW_REPLY_CONTINUE)
 		return;
 	if (looked_up) {

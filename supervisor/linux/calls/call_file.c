@@ -195,7 +195,7 @@ static void foresee_machine(struct aw_notified *call, struct aw_decision *decisi
 static void decide_file(struct aw_notified *call, enum aw_action action)
 {
 	const struct aw_event *event = &call->event;
-	const struct aw_ends ends = {event->path.bytes, event->path.len,
+	const struct aw_call_paths ends = {event->path.bytes, event->path.len,
 		event->path2.bytes, event->path2.len};
 	struct aw_decision decision, round;
 

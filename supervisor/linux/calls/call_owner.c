@@ -59,7 +59,8 @@ static void refuse(struct aw_notified *call, const char *what)
 /* What fcntl or ioctl is told, by us on the same open file. */
 static void set_here(struct aw_notified *call, int fd, const struct f_owner_ex *owner)
 {
-	int err = aw_hand_waits(call) ? aw_persona_take(call->watch, &call->target) : 0;
+	int err = aw_emulate_waits(call) ? aw_creds_assume(call->watch, &call->target)
+					 : 0;
 	long rc = 0;
 
 	if (call->reply == AW_REPLY_DONE)
@@ -73,8 +74,8 @@ static void set_here(struct aw_notified *call, int fd, const struct f_owner_ex *
 			rc = fcntl(fd, F_SETOWN_EX, owner);
 		err = rc < 0 ? errno : 0;
 	}
-	aw_persona_drop();
-	aw_hand_answer(call, -err);
+	aw_creds_restore();
+	aw_emulate_answer(call, -err);
 }
 
 /* The same of an owner by its number here, whatever it is for the target. */
@@ -109,13 +110,13 @@ static void on_signal(struct aw_notified *call, int fd)
 /* Who has a file open for writing, or may write to it. */
 static bool may_change(const struct aw_notified *call, int fd)
 {
-	char name[AW_PLACE_PATH];
+	char name[AW_LOCATION_PATH];
 	struct aw_decision decision;
 	size_t n;
 
 	if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
 		return true;
-	n = aw_place_own_name(fd, name, sizeof(name));
+	n = aw_own_descriptor_name(fd, name, sizeof(name));
 	aw_image_decide_path_in(atomic_load(&call->watch->image),
 		call->target.who.role.profiles, AW_WRITE, name, n, &decision);
 	return n && decision.verdict == AW_ALLOW;
@@ -136,18 +137,18 @@ static void on_lease(struct aw_notified *call, int fd)
 		return;
 	if (!may_change(call, fd)) {
 		call->silent = true;
-		aw_hand_answer(call, -EACCES);
+		aw_emulate_answer(call, -EACCES);
 		return;
 	}
-	err = aw_hand_waits(call) ? aw_persona_take(call->watch, &call->target) : 0;
+	err = aw_emulate_waits(call) ? aw_creds_assume(call->watch, &call->target) : 0;
 	if (call->reply == AW_REPLY_DONE)
 		return;
 	if (!err && (fcntl(fd, F_GETOWN_EX, &owner) < 0 ||
 			    (!owner.pid && fcntl(fd, F_SETOWN_EX, &target) < 0) ||
 			    fcntl(fd, F_SETLEASE, (int)call->args[2]) < 0))
 		err = errno;
-	aw_persona_drop();
-	aw_hand_answer(call, -err);
+	aw_creds_restore();
+	aw_emulate_answer(call, -err);
 }
 
 /*
@@ -176,12 +177,12 @@ static void on_async(struct aw_notified *call, int fd, bool by_ioctl, int on)
 		refuse(call, by_ioctl ? "ioctl(FIOASYNC)" : "fcntl(F_SETFL, O_ASYNC)");
 		return;
 	}
-	if (!aw_hand_waits(call))
+	if (!aw_emulate_waits(call))
 		return;
 	if ((by_ioctl ? ioctl(fd, FIOASYNC, &on)
 		      : fcntl(fd, F_SETFL, (int)call->args[2])) < 0)
 		err = errno;
-	aw_hand_answer(call, -err);
+	aw_emulate_answer(call, -err);
 }
 
 static void on_command(struct aw_notified *call, int fd, int command)
@@ -201,7 +202,7 @@ static void on_command(struct aw_notified *call, int fd, int command)
 	default:
 		if (!aw_target_read(
 			    &call->target, call->args[2], &owner, sizeof(owner)))
-			aw_hand_answer(call, -EFAULT);
+			aw_emulate_answer(call, -EFAULT);
 		else if (may_own(call, as_number(&owner)))
 			set_here(call, fd, &owner);
 		else
@@ -215,7 +216,7 @@ static void on_request(struct aw_notified *call, int fd)
 	int value;
 
 	if (!aw_target_read(&call->target, call->args[2], &value, sizeof(value))) {
-		aw_hand_answer(call, -EFAULT);
+		aw_emulate_answer(call, -EFAULT);
 		return;
 	}
 	owner.pid = value;
@@ -257,7 +258,7 @@ void aw_call_owner(struct aw_notified *call)
 		refuse(call, "fcntl(F_SETOWN)");
 	if (!is_for_us(call, by_ioctl, command))
 		return;
-	fd = aw_hand_socket(call, (int)call->args[0]);
+	fd = aw_emulate_socket(call, (int)call->args[0]);
 	if (fd < 0)
 		return;
 	if (by_ioctl)

@@ -77,7 +77,7 @@ static bool is_in_group(const struct aw_notified *call, pid_t pid, pid_t group)
 	       group;
 }
 
-/* As the target, which aw_persona_take() has made of us. */
+/* As the target, which aw_creds_assume() has made of us. */
 static bool signal_member(struct aw_notified *call, pid_t pid)
 {
 	AW_CLOSE int pidfd = aw_pidfd_open(pid);
@@ -103,7 +103,7 @@ static void signal_many(struct aw_notified *call, pid_t whom)
 {
 	AW_FREE pid_t *all = NULL;
 	size_t count = aw_session_members(call->watch->self, &all), hit = 0, met = 0;
-	int err = aw_persona_take(call->watch, &call->target);
+	int err = aw_creds_assume(call->watch, &call->target);
 
 	for (size_t i = 0; !err && all && i < count; i++)
 		if (whom == -1 ? all[i] != call->target.who.pid
@@ -111,7 +111,7 @@ static void signal_many(struct aw_notified *call, pid_t whom)
 			hit += signal_member(call, all[i]);
 			met++;
 		}
-	aw_persona_drop();
+	aw_creds_restore();
 	call->reply = AW_REPLY_VALUE;
 	call->err = err ? err : hit ? 0 : met && is_no_signal(call) ? EINVAL : ESRCH;
 }
@@ -162,8 +162,8 @@ static void set_many(struct aw_notified *call, int kind)
 
 	if (!who && kind == PRIO_USER && aw_proc_user(call->target.tid, &user))
 		who = user;
-	if (aw_persona_take(call->watch, &call->target)) {
-		aw_hand_answer(call, -EPERM);
+	if (aw_creds_assume(call->watch, &call->target)) {
+		aw_emulate_answer(call, -EPERM);
 		return;
 	}
 	for (size_t i = 0; all && i < count; i++) {
@@ -178,12 +178,12 @@ static void set_many(struct aw_notified *call, int kind)
 			else if (err == ESRCH)
 				err = 0;
 	}
-	aw_persona_drop();
+	aw_creds_restore();
 	if (err == ESRCH && kind == PRIO_PGRP && !call->watch->own_pids &&
 		is_group((pid_t)who))
 		aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
 	else
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 }
 
 /* --- by a pidfd --- */
@@ -225,20 +225,20 @@ static void signal_by(struct aw_notified *call, int pidfd)
 	int err;
 
 	if (given && !read_info(call, &info)) {
-		aw_hand_answer(call, -EFAULT);
+		aw_emulate_answer(call, -EFAULT);
 		return;
 	}
-	err = aw_persona_take(call->watch, &call->target);
+	err = aw_creds_assume(call->watch, &call->target);
 	if (!err && syscall(SYS_pidfd_send_signal, pidfd, (int)call->args[1],
 			    given ? &info : NULL, flags) < 0)
 		err = errno;
-	aw_persona_drop();
-	aw_hand_answer(call, -err);
+	aw_creds_restore();
+	aw_emulate_answer(call, -err);
 }
 
 static void take_by(struct aw_notified *call, int pidfd)
 {
-	int err = aw_persona_take(call->watch, &call->target);
+	int err = aw_creds_assume(call->watch, &call->target);
 	AW_CLOSE int fd = -1;
 
 	if (!err) {
@@ -246,11 +246,11 @@ static void take_by(struct aw_notified *call, int pidfd)
 			(unsigned)call->args[2]);
 		err = fd < 0 ? errno : 0;
 	}
-	aw_persona_drop();
+	aw_creds_restore();
 	if (err)
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 	else
-		aw_hand_give(call, &fd, O_CLOEXEC);
+		aw_emulate_give(call, &fd, O_CLOEXEC);
 }
 
 /* Would the kernel itself keep the session's processes from those outside? */
@@ -275,14 +275,14 @@ static bool is_beyond(struct aw_notified *call, pid_t whom)
 static void by_pidfd(struct aw_notified *call)
 {
 	bool folder, walled = call->watch->own_pids;
-	AW_CLOSE int fd = aw_hand_socket(call, (int)call->args[0]);
+	AW_CLOSE int fd = aw_emulate_socket(call, (int)call->args[0]);
 	pid_t whom;
 
 	if (fd < 0)
 		return;
 	whom = behind_pidfd(fd, &folder);
 	if (!whom || (folder && call->sys != AW_SYS_pidfd_send_signal)) {
-		aw_hand_answer(call, -EBADF);
+		aw_emulate_answer(call, -EBADF);
 		return;
 	}
 	if (call->sys == AW_SYS_pidfd_getfd &&
@@ -292,7 +292,7 @@ static void by_pidfd(struct aw_notified *call)
 		aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
 		return;
 	}
-	if (kernel_holds(call) || !aw_hand_waits(call))
+	if (kernel_holds(call) || !aw_emulate_waits(call))
 		return;
 	if (call->sys == AW_SYS_pidfd_send_signal)
 		signal_by(call, fd);
@@ -335,12 +335,12 @@ static void signal_held(struct aw_notified *call, pid_t whom)
 		return;
 	if (!aw_call_is_ours(call, whom))
 		is_nobody(call);
-	else if (aw_hand_waits(call))
+	else if (aw_emulate_waits(call))
 		signal_by(call, pidfd);
 }
 
 /* Other processes may be touched when they are of the session and not ours. */
-void aw_call_kin(struct aw_notified *call)
+void aw_call_process(struct aw_notified *call)
 {
 	pid_t whom = (pid_t)call->args[(uint8_t)call->row->flags];
 	bool walled = call->watch->own_pids; /* nobody else is to be seen */
@@ -377,7 +377,7 @@ void aw_call_kin(struct aw_notified *call)
 	if (!walled && !aw_proc_exists(whom))
 		is_nobody(call);
 	else if (is_signal(call) && is_no_signal(call))
-		aw_hand_answer(call, -EINVAL);
+		aw_emulate_answer(call, -EINVAL);
 	else
 		aw_call_warn(call, "outside", aw_call_name((unsigned)call->sys));
 }

@@ -8,7 +8,7 @@
 #include "supervisor/linux/calls/call.h"
 
 /* Rows of the effect KIN. */
-void aw_call_kin(struct aw_notified *call);
+void aw_call_process(struct aw_notified *call);
 
 /* fcntl(2) and ioctl(2) requests that say who a descriptor's signals are sent to. */
 void aw_call_owner(struct aw_notified *call);

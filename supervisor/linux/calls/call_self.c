@@ -103,7 +103,7 @@ static void on_ioctl(struct aw_notified *call)
 	case FS_IOC_FSSETXATTR:
 		call->silent = false;
 		call->event.action = AW_WRITE;
-		aw_hand_change(call);
+		aw_emulate_change(call);
 		break;
 	case FIOASYNC:
 	case FIOSETOWN:
@@ -165,18 +165,18 @@ void aw_call_self(struct aw_notified *call)
 		else
 			on_own_filter(call);
 		break;
-	case AW_FX_VIEW:
+	case AW_FX_NAMESPACE:
 	case AW_FX_CLONE:
 		on_view(call);
 		break;
-	case AW_FX_KIN:
-		aw_call_kin(call);
+	case AW_FX_PROCESS:
+		aw_call_process(call);
 		break;
 	case AW_FX_UMASK:
 		aw_processes_set_umask(tree, pid, (int)call->args[0] & 0777);
 		call->silent = true;
 		break;
-	case AW_FX_RIGHTS:
+	case AW_FX_CREDS:
 		aw_processes_set_rights(tree, pid);
 		call->silent = true;
 		break;

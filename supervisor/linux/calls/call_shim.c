@@ -27,7 +27,7 @@ static bool give_session(struct aw_notified *call, int *ret_fd)
  */
 static void greet(struct aw_notified *call, bool big, bool has_session)
 {
-	struct aw_event hello = {.kind = AW_EV_HELLO, .ts = call->event.ts};
+	struct aw_event hello = {.kind = AW_EV_REGISTER, .ts = call->event.ts};
 	bool first = call->target.who.shim != AW_SHIM_READY;
 	AW_CLOSE int fd = -1;
 	int session = -1;
@@ -36,7 +36,7 @@ static void greet(struct aw_notified *call, bool big, bool has_session)
 	call->err = EMFILE;
 	if (!has_session && !give_session(call, &session))
 		return;
-	if (aw_watch_hello(call->watch, &call->target.who, big, session, &fd) < 0 ||
+	if (aw_watch_register(call->watch, &call->target.who, big, session, &fd) < 0 ||
 		aw_call_inject(call, fd, true) < 0)
 		return;
 	call->reply = AW_REPLY_DONE;
@@ -49,14 +49,14 @@ static void greet(struct aw_notified *call, bool big, bool has_session)
 
 static bool is_hello(const struct aw_notified *call)
 {
-	return strncmp(call->raw, AW_HELLO_PATH, strlen(AW_HELLO_PATH)) == 0;
+	return strncmp(call->raw, AW_REGISTER_PATH, strlen(AW_REGISTER_PATH)) == 0;
 }
 
 static void on_hello(struct aw_notified *call)
 {
-	const char *rest = call->raw + strlen(AW_HELLO_PATH);
+	const char *rest = call->raw + strlen(AW_REGISTER_PATH);
 
-	aw_persona_drop();
+	aw_creds_restore();
 	call->silent = true;
 	if (call->watch->engine != AW_HYBRID) {
 		call->reply = AW_REPLY_FAIL;
@@ -123,7 +123,7 @@ static void watch_for_shim(struct aw_notified *call)
 	else if (call->target.who.shim == AW_SHIM_EXPECTED &&
 		 strcmp(call->raw, "/etc/ld.so.preload") != 0 &&
 		 !aw_processes_exec_failed(call->watch->tree, call->target.who.pid) &&
-		 aw_hand_waits(call)) /* else a thread that the exec has ended */
+		 aw_emulate_waits(call)) /* else a thread that the exec has ended */
 		on_lost_shim(call);
 }
 
@@ -142,7 +142,7 @@ bool aw_call_is_shims(struct aw_notified *call)
 	const struct aw_decision allowed = {AW_ALLOW, AW_NO_RULE};
 
 	if (call->target.who.shim == AW_SHIM_EXPECTED || is_shim_open(call))
-		aw_persona_drop();
+		aw_creds_restore();
 	if (is_hello(call))
 		on_hello(call);
 	else if (call->watch->shim[0])

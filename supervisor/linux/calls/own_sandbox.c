@@ -31,8 +31,8 @@ static const char *how_of(const char *exe)
 }
 
 /* The nearest of the process and those above it that is known. */
-static const char *how_to_do_without(
-	struct aw_watch *watch, const struct aw_who *who, struct aw_who *ret)
+static const char *how_to_do_without(struct aw_watch *watch,
+	const struct aw_process_info *who, struct aw_process_info *ret)
 {
 	const char *how;
 	int depth = 0;
@@ -47,9 +47,9 @@ static const char *how_to_do_without(
 }
 
 void aw_own_sandbox_refused(
-	struct aw_watch *watch, const struct aw_who *who, bool optional)
+	struct aw_watch *watch, const struct aw_process_info *who, bool optional)
 {
-	struct aw_who whose;
+	struct aw_process_info whose;
 	const char *how = how_to_do_without(watch, who, &whose);
 
 	if (watch->quiet || (optional && !how) ||

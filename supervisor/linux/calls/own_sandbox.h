@@ -17,6 +17,6 @@
  * it, so only of those that are known not to something is said.
  */
 void aw_own_sandbox_refused(
-	struct aw_watch *watch, const struct aw_who *who, bool optional);
+	struct aw_watch *watch, const struct aw_process_info *who, bool optional);
 
 #endif

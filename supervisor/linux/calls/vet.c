@@ -18,7 +18,7 @@ static bool vet_process(struct aw_notified *call, pid_t pid)
 	struct aw_decision decision;
 	char link[64], exe[AW_CALL_PATH];
 	pid_t leader, parent;
-	struct aw_who who;
+	struct aw_process_info who;
 	ssize_t n;
 
 	if (call->watch->holds && pid > 0 && aw_proc_parent(pid, &leader, &parent))

@@ -61,7 +61,7 @@ bool aw_call_is_absent(const struct aw_notified *call, const char *path)
 	if (strncmp(path, "/proc/", 6) ==
 		0) /* its own: no sandbox covers parts of it */
 		return true;
-	aw_persona_drop();
+	aw_creds_restore();
 	if (lstat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
 		return false;
 	strcpy(folder, path);

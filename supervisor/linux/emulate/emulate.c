@@ -10,7 +10,7 @@
 #include "supervisor/linux/target/creds.h"
 #include "supervisor/util/cleanup.h"
 
-void aw_hand_answer(struct aw_notified *call, long result)
+void aw_emulate_answer(struct aw_notified *call, long result)
 {
 	call->reply = AW_REPLY_VALUE;
 	call->value = result < 0 ? 0 : result;
@@ -19,7 +19,7 @@ void aw_hand_answer(struct aw_notified *call, long result)
 	call->event.result = call->err;
 }
 
-bool aw_hand_give(struct aw_notified *call, int *fd, uint64_t flags)
+bool aw_emulate_give(struct aw_notified *call, int *fd, uint64_t flags)
 {
 	struct seccomp_notif_addfd add = {.id = call->id,
 		.srcfd = (uint32_t)*fd,
@@ -32,19 +32,19 @@ bool aw_hand_give(struct aw_notified *call, int *fd, uint64_t flags)
 	number = ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
 	if (number < 0) {
 		call->gone = errno == ENOENT;
-		aw_hand_answer(call, -errno);
+		aw_emulate_answer(call, -errno);
 		return false;
 	}
 	/* the target must not go on while ours is still open: the last close of a pipe,
 	 * or of a program that was written, would come late */
 	aw_close(aw_take_fd(fd));
-	aw_hand_answer(call, number);
+	aw_emulate_answer(call, number);
 	if (plain)
 		call->reply = AW_REPLY_DONE;
 	return true;
 }
 
-bool aw_hand_waits(struct aw_notified *call)
+bool aw_emulate_waits(struct aw_notified *call)
 {
 	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0)
 		return true;
@@ -53,7 +53,7 @@ bool aw_hand_waits(struct aw_notified *call)
 	return false;
 }
 
-bool aw_hand_read(struct aw_notified *call, uint64_t address, char *raw)
+bool aw_emulate_read(struct aw_notified *call, uint64_t address, char *raw)
 {
 	if (aw_target_string(&call->target, address, raw, 4096) >= 0)
 		return true;
@@ -65,9 +65,10 @@ bool aw_hand_read(struct aw_notified *call, uint64_t address, char *raw)
  * Nothing can be done.  What is not there is no denial; a path that may not be looked
  * at, or that a sandbox hides since the policy denies it, is one.
  */
-static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *wish,
-	const struct aw_place *place, char *raw, char *text, struct aw_text *ret_path,
-	struct aw_text *ret_raw, int err)
+static void leads_nowhere(struct aw_notified *call,
+	const struct aw_path_walk_params *params, const struct aw_location *place,
+	char *raw, char *text, struct aw_text *ret_path, struct aw_text *ret_raw,
+	int err)
 {
 	struct aw_decision decision = {AW_ALLOW, AW_NO_RULE};
 	size_t len = place->len;
@@ -75,11 +76,11 @@ static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *w
 	int ignored;
 
 	*ret_raw = (struct aw_text){raw, strlen(raw)};
-	aw_persona_drop();
+	aw_creds_restore();
 	if (len)
 		memcpy(text, place->name, len + 1);
 	else
-		len = aw_target_resolve(&call->target, wish->dir, raw, wish->follow,
+		len = aw_target_resolve(&call->target, params->dir, raw, params->follow,
 			text, AW_CALL_PATH, &ignored);
 	if (!len) { /* no rule can be about it */
 		aw_call_unreadable(call, err);
@@ -91,11 +92,11 @@ static void leads_nowhere(struct aw_notified *call, const struct aw_walk_wish *w
 		aw_image_decide_path_in(atomic_load(&call->watch->image),
 			call->target.who.role.profiles, call->event.action, text, len,
 			&decision);
-	call->moot = err;
+	call->would_fail = err;
 	aw_call_decide(call, &decision);
-	call->moot = 0;
+	call->would_fail = 0;
 	if (call->reply != AW_REPLY_FAIL)
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 }
 
 /* "link/" is what the link leads to, but for calls that name an entry of a folder. */
@@ -118,17 +119,18 @@ static bool follows_slash(const struct aw_notified *call, const char *raw)
 	}
 }
 
-bool aw_hand_find(struct aw_notified *call, const struct aw_walk_wish *wish, char *raw,
-	struct aw_place *place, struct aw_text *ret_path, struct aw_text *ret_raw)
+bool aw_emulate_find(struct aw_notified *call, const struct aw_path_walk_params *params,
+	char *raw, struct aw_location *place, struct aw_text *ret_path,
+	struct aw_text *ret_raw)
 {
 	char *text = raw == call->raw ? call->path : call->path2;
-	struct aw_walk_wish now = *wish;
+	struct aw_path_walk_params now = *params;
 	int err;
 
 	now.follow |= follows_slash(call, raw);
-	err = aw_place_find(call->watch, &call->target, &now, raw, place);
+	err = aw_path_walk(call->watch, &call->target, &now, raw, place);
 	if (err) {
-		leads_nowhere(call, wish, place, raw, text, ret_path, ret_raw, err);
+		leads_nowhere(call, params, place, raw, text, ret_path, ret_raw, err);
 		return false;
 	}
 	ret_path->bytes = text;

@@ -16,10 +16,10 @@
 #include "supervisor/linux/target/path_walk.h"
 
 /* emulate_file.c: any call that names files. */
-void aw_hand_file(struct aw_notified *call);
+void aw_emulate_file(struct aw_notified *call);
 
 /* emulate_net.c: connect, bind and what is sent with an address. */
-void aw_hand_network(struct aw_notified *call);
+void aw_emulate_network(struct aw_notified *call);
 
 /* The pieces of these two follow. */
 
@@ -27,48 +27,49 @@ void aw_hand_network(struct aw_notified *call);
  * Does the target still wait?  Else its number may be another's by now, and so may all
  * that was read and found (seccomp_unotify(2)); nothing is done then.
  */
-bool aw_hand_waits(struct aw_notified *call);
+bool aw_emulate_waits(struct aw_notified *call);
 
 /* Copy a path argument out; false: the call is answered already. */
-bool aw_hand_read(struct aw_notified *call, uint64_t address, char *raw);
+bool aw_emulate_read(struct aw_notified *call, uint64_t address, char *raw);
 
 /*
  * The place that a copied path leads to, with the event's texts filled in (path and raw
  * must live as long as the event; room for AW_CALL_PATH).  False: the call is answered
  * already, since it leads nowhere.
  */
-bool aw_hand_find(struct aw_notified *call, const struct aw_walk_wish *wish, char *raw,
-	struct aw_place *place, struct aw_text *ret_path, struct aw_text *ret_raw);
+bool aw_emulate_find(struct aw_notified *call, const struct aw_path_walk_params *params,
+	char *raw, struct aw_location *place, struct aw_text *ret_path,
+	struct aw_text *ret_raw);
 
 /* The verdict for one or two places into event and reply; true: it may be done. */
-bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
-	const struct aw_place *second);
+bool aw_emulate_may(struct aw_notified *call, const struct aw_location *place,
+	const struct aw_location *second);
 
 /* What the policy says of one place, and what nobody may touch anyway. */
-void aw_hand_judge(struct aw_notified *call, enum aw_action action,
-	const struct aw_place *place, struct aw_decision *ret);
+void aw_emulate_judge(struct aw_notified *call, enum aw_action action,
+	const struct aw_location *place, struct aw_decision *ret);
 
 /*
  * For calls that make a new name: it is taken, and making it would be refused.  Then
  * the answer is the kernel's, EEXIST, and no denial, unless the place may not be read:
  * true, answered.
  */
-bool aw_hand_is_taken(struct aw_notified *call, const struct aw_place *place);
+bool aw_emulate_is_taken(struct aw_notified *call, const struct aw_location *place);
 
 /* Answer the call with what a system call of ours returned. */
-void aw_hand_answer(struct aw_notified *call, long result);
+void aw_emulate_answer(struct aw_notified *call, long result);
 
 /*
  * Hand a descriptor of ours, which was opened with these flags, to the target as the
  * answer, and close it.  False: the target could not take it; it is still open.
  */
-bool aw_hand_give(struct aw_notified *call, int *fd, uint64_t flags);
+bool aw_emulate_give(struct aw_notified *call, int *fd, uint64_t flags);
 
 /* emulate_open.c */
-void aw_hand_open(struct aw_notified *call);
+void aw_emulate_open(struct aw_notified *call);
 
 /* emulate_change.c: attributes of what is there, by path or descriptor. */
-void aw_hand_change(struct aw_notified *call);
+void aw_emulate_change(struct aw_notified *call);
 
 /*
  * emulate_wait.c: a call that may wait for somebody else gets a thread of its own. work
@@ -101,8 +102,8 @@ struct aw_waiting {
  * *ret_sure: no other thread of its process can take it first, and it is there when the
  * call ends.
  */
-bool aw_hand_has_signal(pid_t tid, bool *ret_sure);
+bool aw_emulate_has_signal(pid_t tid, bool *ret_sure);
 
-void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting);
+void aw_emulate_wait(struct aw_notified *call, const struct aw_waiting *waiting);
 
 #endif

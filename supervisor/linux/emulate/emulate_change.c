@@ -180,9 +180,9 @@ static unsigned id_of(const struct aw_notified *call, uint64_t value)
 
 /* The flags of an inode are changed through a descriptor, one for reading will do. */
 static long set_inode(const struct aw_notified *call, const struct change *c,
-	const struct aw_place *place)
+	const struct aw_location *place)
 {
-	AW_CLOSE int fd = aw_place_open(
+	AW_CLOSE int fd = aw_location_open(
 		place->object, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 
 	return fd < 0 ? -1 : ioctl(fd, call->args[1], &c->inode);
@@ -190,7 +190,7 @@ static long set_inode(const struct aw_notified *call, const struct change *c,
 
 /* Make the change at an object that is pinned. */
 static long change_object(const struct aw_notified *call, const struct change *c,
-	const struct aw_place *place)
+	const struct aw_location *place)
 {
 	int first =
 		call->row->path < 0 || call->row->path == 0 ? 1 : call->row->path + 1;
@@ -200,36 +200,38 @@ static long change_object(const struct aw_notified *call, const struct change *c
 	case AW_SYS_fchmod:
 	case AW_SYS_fchmodat:
 	case AW_SYS_fchmodat2:
-		return aw_place_change_mode(place, (mode_t)call->args[first] & 07777);
+		return aw_location_change_mode(
+			place, (mode_t)call->args[first] & 07777);
 	case AW_SYS_chown:
 	case AW_SYS_lchown:
 	case AW_SYS_fchown:
 	case AW_SYS_fchownat:
-		return aw_place_change_owner(place, id_of(call, call->args[first]),
+		return aw_location_change_owner(place, id_of(call, call->args[first]),
 			id_of(call, call->args[first + 1]));
 	case AW_SYS_utime:
 	case AW_SYS_utimes:
 	case AW_SYS_futimesat:
 	case AW_SYS_utimensat:
-		return aw_place_change_times(place, c->times_given ? c->times : NULL);
+		return aw_location_change_times(
+			place, c->times_given ? c->times : NULL);
 	case AW_SYS_ioctl:
 		return set_inode(call, c, place);
 	case AW_SYS_truncate:
-		return aw_place_cut(place, (off_t)call->args[1]);
+		return aw_location_truncate(place, (off_t)call->args[1]);
 	case AW_SYS_setxattr:
 	case AW_SYS_lsetxattr:
 	case AW_SYS_fsetxattr:
 	case AW_SYS_setxattrat:
-		return aw_place_set_attribute(
+		return aw_location_set_attribute(
 			place, c->name, c->value, c->size, c->how);
 	default:
-		return aw_place_remove_attribute(place, c->name);
+		return aw_location_remove_attribute(place, c->name);
 	}
 }
 
 /* By the object itself, whatever stands at its name by now. */
 static long change_at(const struct aw_notified *call, const struct change *c,
-	const struct aw_place *place)
+	const struct aw_location *place)
 {
 	if (place->object < 0) {
 		errno = ENOENT;
@@ -270,7 +272,7 @@ static bool read_subject(struct aw_notified *call, bool *ret_descriptor)
 				  (has_descriptor_alone(call) || may_be_empty));
 	if (*ret_descriptor)
 		return true;
-	if (!aw_hand_read(call, call->args[row->path], call->raw))
+	if (!aw_emulate_read(call, call->args[row->path], call->raw))
 		return false;
 	*ret_descriptor = may_be_empty && !call->raw[0];
 	return true;
@@ -288,20 +290,20 @@ static bool is_open_file(struct aw_notified *call, int number)
 {
 	AW_CLOSE int fd = -1;
 
-	aw_persona_drop();
-	fd = aw_hand_socket(call, number);
+	aw_creds_restore();
+	fd = aw_emulate_socket(call, number);
 	if (fd < 0)
 		return false;
 	if (!(fcntl(fd, F_GETFL) & O_PATH))
 		return true;
-	aw_hand_answer(call, -EBADF);
+	aw_emulate_answer(call, -EBADF);
 	return false;
 }
 
-static bool find_subject(struct aw_notified *call, struct aw_place *ret)
+static bool find_subject(struct aw_notified *call, struct aw_location *ret)
 {
 	const struct aw_syscall *row = call->row;
-	struct aw_walk_wish wish = {
+	struct aw_path_walk_params params = {
 		.dir = call->sys == AW_SYS_ioctl ? (int)call->args[0]
 		       : row->dir < 0		 ? AT_FDCWD
 						 : (int)call->args[row->dir],
@@ -313,13 +315,13 @@ static bool find_subject(struct aw_notified *call, struct aw_place *ret)
 	if (!read_subject(call, &descriptor))
 		return false;
 	if (!descriptor)
-		return aw_hand_find(call, &wish, call->raw, ret, &call->event.path,
+		return aw_emulate_find(call, &params, call->raw, ret, &call->event.path,
 			&call->event.raw);
-	if (needs_open_file(call) && !is_open_file(call, wish.dir))
+	if (needs_open_file(call) && !is_open_file(call, params.dir))
 		return false;
-	err = aw_place_of_descriptor(&call->target, wish.dir, ret);
+	err = aw_location_of_descriptor(&call->target, params.dir, ret);
 	if (err) {
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 		return false;
 	}
 	memcpy(call->path, ret->name, ret->len + 1);
@@ -328,19 +330,19 @@ static bool find_subject(struct aw_notified *call, struct aw_place *ret)
 }
 
 /* Of all these calls one alone changes what is in the file. */
-static bool may_cut(struct aw_notified *call, const struct aw_place *place)
+static bool may_cut(struct aw_notified *call, const struct aw_location *place)
 {
 	return call->sys != AW_SYS_truncate || aw_git_enter(call, place, false);
 }
 
 static long cut_waiting(struct aw_waiting *waiting)
 {
-	return aw_place_cut_waiting(waiting->fd, (off_t)waiting->mode);
+	return aw_location_truncate_waiting(waiting->fd, (off_t)waiting->mode);
 }
 
 /* It is allowed: do it, or let a thread wait that can. */
-static void carry_out(
-	struct aw_notified *call, const struct change *change, struct aw_place *place)
+static void carry_out(struct aw_notified *call, const struct change *change,
+	struct aw_location *place)
 {
 	struct aw_waiting waiting = {.watch = call->watch,
 		.id = call->id,
@@ -350,16 +352,16 @@ static void carry_out(
 		.work = cut_waiting};
 	long result = -1;
 
-	errno = aw_persona_take(call->watch, &call->target);
+	errno = aw_creds_assume(call->watch, &call->target);
 	if (!errno)
 		result = change_at(call, change, place);
 	if (result >= 0 || errno != EWOULDBLOCK || call->sys != AW_SYS_truncate) {
-		aw_hand_answer(call, result < 0 ? -errno : result);
+		aw_emulate_answer(call, result < 0 ? -errno : result);
 		return;
 	}
 	aw_git_leave(call);
 	waiting.fd = aw_take_fd(&place->object);
-	aw_hand_wait(call, &waiting);
+	aw_emulate_wait(call, &waiting);
 }
 
 /* utimensat(2): then nothing is looked at, not even the path. */
@@ -369,23 +371,23 @@ static bool changes_nothing(const struct change *change)
 	       change->times[1].tv_nsec == UTIME_OMIT;
 }
 
-void aw_hand_change(struct aw_notified *call)
+void aw_emulate_change(struct aw_notified *call)
 {
 	struct change change = {.value = NULL};
-	struct aw_place place;
+	struct aw_location place;
 	int err = has_bad_flags(call) ? EINVAL : read_change(call, &change);
 
 	if (changes_nothing(&change)) {
 		call->silent = true;
-		aw_hand_answer(call, 0);
+		aw_emulate_answer(call, 0);
 	} else if (err) {
 		call->silent = true; /* no file was looked at */
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 	} else if (find_subject(call, &place)) {
-		if (aw_hand_may(call, &place, NULL) && may_cut(call, &place))
+		if (aw_emulate_may(call, &place, NULL) && may_cut(call, &place))
 			carry_out(call, &change, &place);
 		aw_git_leave(call);
-		aw_place_release(&place);
+		aw_location_release(&place);
 	}
 	free(change.value);
 }

@@ -21,24 +21,24 @@ static int dir_of(const struct aw_notified *call, int8_t column)
 }
 
 /* The first path of the call, links in its last component followed or not. */
-static bool find_first(struct aw_notified *call, bool follow, struct aw_place *ret)
+static bool find_first(struct aw_notified *call, bool follow, struct aw_location *ret)
 {
-	const struct aw_walk_wish wish = {
+	const struct aw_path_walk_params params = {
 		.dir = dir_of(call, call->row->dir), .follow = follow};
 
-	return aw_hand_read(call, call->args[call->row->path], call->raw) &&
-	       aw_hand_find(call, &wish, call->raw, ret, &call->event.path,
+	return aw_emulate_read(call, call->args[call->row->path], call->raw) &&
+	       aw_emulate_find(call, &params, call->raw, ret, &call->event.path,
 		       &call->event.raw);
 }
 
 /* The descriptor that is the subject; false: answered. */
-static bool find_descriptor(struct aw_notified *call, struct aw_place *ret)
+static bool find_descriptor(struct aw_notified *call, struct aw_location *ret)
 {
-	int err = aw_place_of_descriptor(
+	int err = aw_location_of_descriptor(
 		&call->target, (int)call->args[call->row->dir], ret);
 
 	if (err) {
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 		return false;
 	}
 	memcpy(call->path, ret->name, ret->len + 1);
@@ -46,22 +46,23 @@ static bool find_descriptor(struct aw_notified *call, struct aw_place *ret)
 	return true;
 }
 
-static bool find_second(struct aw_notified *call, struct aw_place *ret)
+static bool find_second(struct aw_notified *call, struct aw_location *ret)
 {
-	const struct aw_walk_wish wish = {.dir = dir_of(call, call->row->dir2)};
+	const struct aw_path_walk_params params = {
+		.dir = dir_of(call, call->row->dir2)};
 
-	return aw_hand_read(call, call->args[call->row->path2], call->raw2) &&
-	       aw_hand_find(call, &wish, call->raw2, ret, &call->event.path2,
+	return aw_emulate_read(call, call->args[call->row->path2], call->raw2) &&
+	       aw_emulate_find(call, &params, call->raw2, ret, &call->event.path2,
 		       &call->event.raw2);
 }
 
 static void done(struct aw_notified *call, long result)
 {
-	aw_hand_answer(call, result < 0 ? -errno : result);
+	aw_emulate_answer(call, result < 0 ? -errno : result);
 }
 
 /* What is taken away does no harm to git, and a folder is no configuration. */
-static bool may_for_git(struct aw_notified *call, const struct aw_place *place)
+static bool may_for_git(struct aw_notified *call, const struct aw_location *place)
 {
 	bool folder = call->sys == AW_SYS_mkdir || call->sys == AW_SYS_mkdirat;
 
@@ -70,62 +71,63 @@ static bool may_for_git(struct aw_notified *call, const struct aw_place *place)
 
 static bool take(struct aw_notified *call)
 {
-	int err = aw_persona_take(call->watch, &call->target);
+	int err = aw_creds_assume(call->watch, &call->target);
 
 	if (err)
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 	return !err;
 }
 
-/* True: the call would make a name that is there, see aw_hand_is_taken(). */
-static bool makes_again(struct aw_notified *call, const struct aw_place *place)
+/* True: the call would make a name that is there, see aw_emulate_is_taken(). */
+static bool makes_again(struct aw_notified *call, const struct aw_location *place)
 {
-	return call->row->effect != AW_FX_DELETE && aw_hand_is_taken(call, place);
+	return call->row->effect != AW_FX_DELETE && aw_emulate_is_taken(call, place);
 }
 
 /* mkdir, mknod, unlink, rmdir. */
 static void in_folder(struct aw_notified *call)
 {
-	struct aw_place place;
+	struct aw_location place;
 	unsigned mode = (unsigned)call->args[call->row->path + 1];
 	dev_t device = (dev_t)(uint32_t)call->args[call->row->path + 2];
 
 	if (!find_first(call, false, &place))
 		return;
-	if (!makes_again(call, &place) && aw_hand_may(call, &place, NULL) &&
+	if (!makes_again(call, &place) && aw_emulate_may(call, &place, NULL) &&
 		may_for_git(call, &place) && take(call)) {
 		switch (call->sys) {
 		case AW_SYS_mkdir:
 		case AW_SYS_mkdirat:
-			done(call, aw_place_make_folder(&place, mode));
+			done(call, aw_location_make_directory(&place, mode));
 			break;
 		case AW_SYS_mknod:
 		case AW_SYS_mknodat:
-			done(call, aw_place_make_node(&place, mode, device));
+			done(call, aw_location_make_node(&place, mode, device));
 			break;
 		case AW_SYS_rmdir:
-			done(call, aw_place_remove(&place, AT_REMOVEDIR));
+			done(call, aw_location_remove(&place, AT_REMOVEDIR));
 			break;
 		default:
-			done(call, aw_place_remove(&place, call->sys == AW_SYS_unlinkat
+			done(call,
+				aw_location_remove(&place, call->sys == AW_SYS_unlinkat
 								   ? (int)call->args[2]
 								   : 0));
 		}
 	}
 	aw_git_leave(call);
-	aw_place_release(&place);
+	aw_location_release(&place);
 }
 
 /* True: a rule would be got round by what gets a name (guard.h); answered, or asked. */
-static bool gets_round(struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to, bool moves)
+static bool gets_round(struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to, bool moves)
 {
 	const struct aw_guard_thing thing = {
 		from->object < 0 ? 0 : from->st.st_mode, from->object};
 	const struct aw_text old = {from->name, from->len}, new = {to->name, to->len};
 	struct aw_decision decision;
 
-	aw_persona_drop(); /* links are looked at with our own rights */
+	aw_creds_restore(); /* links are looked at with our own rights */
 	if (!aw_guard_entry(atomic_load(&call->watch->image), &call->target, &thing,
 		    &old, &new, moves, &decision) &&
 		!aw_guard_sockets(call, from, to, &decision))
@@ -135,7 +137,7 @@ static bool gets_round(struct aw_notified *call, const struct aw_place *from,
 }
 
 /* "." and ".." and "/" cannot be renamed: rename(2), EBUSY. */
-static bool is_no_name(const struct aw_place *place)
+static bool is_no_name(const struct aw_location *place)
 {
 	const char *last = place->last;
 
@@ -144,7 +146,7 @@ static bool is_no_name(const struct aw_place *place)
 }
 
 /* Under its name a path goes on: a folder or a symbolic link. */
-static bool leads_on(const struct aw_place *place)
+static bool leads_on(const struct aw_location *place)
 {
 	return place->object >= 0 &&
 	       (S_ISDIR(place->st.st_mode) || S_ISLNK(place->st.st_mode));
@@ -154,8 +156,8 @@ static bool leads_on(const struct aw_place *place)
  * Does a rule guard something below one of the names that it does not below the other?
  * Programs are guarded where they are alone: another one may take their place.
  */
-static bool is_guarded(const struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to, unsigned flags)
+static bool is_guarded(const struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to, unsigned flags)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
 	uint32_t profiles = call->target.who.role.profiles;
@@ -178,19 +180,19 @@ static bool is_guarded(const struct aw_notified *call, const struct aw_place *fr
  * there the very thing that was judged is moved, a directory when a human said so; and
  * nothing is exchanged.
  */
-static void rename_guarded(struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to, unsigned flags)
+static void rename_guarded(struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to, unsigned flags)
 {
 	if (flags & ~(unsigned)RENAME_NOREPLACE)
-		aw_hand_answer(call, -EPERM);
+		aw_emulate_answer(call, -EPERM);
 	else if (!S_ISDIR(from->st.st_mode) && strchr(from->last, '/'))
-		aw_hand_answer(call, -ENOTDIR);
+		aw_emulate_answer(call, -ENOTDIR);
 	else
-		done(call, aw_place_move(from, to, flags));
+		done(call, aw_location_move(from, to, flags));
 }
 
-static void rename_it(struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to)
+static void rename_it(struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to)
 {
 	unsigned flags = call->sys == AW_SYS_renameat2 ? (unsigned)call->args[4] : 0;
 
@@ -199,7 +201,8 @@ static void rename_it(struct aw_notified *call, const struct aw_place *from,
 		!aw_git_enter_rename(call, from, to, flags))
 		return;
 	if (from->object < 0) { /* what comes there now was not looked at */
-		aw_hand_answer(call, aw_place_is_apart(from, to) ? -EXDEV : -ENOENT);
+		aw_emulate_answer(
+			call, aw_location_is_apart(from, to) ? -EXDEV : -ENOENT);
 		return;
 	}
 	if (!take(call))
@@ -209,26 +212,26 @@ static void rename_it(struct aw_notified *call, const struct aw_place *from,
 	if (is_guarded(call, from, to, flags))
 		rename_guarded(call, from, to, flags);
 	else
-		done(call, aw_place_rename(from, to, flags));
+		done(call, aw_location_rename(from, to, flags));
 }
 
-static void link_it(struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to)
+static void link_it(struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to)
 {
 	if (from->object < 0 ||
 		(strchr(from->last, '/') && !S_ISDIR(from->st.st_mode))) {
-		aw_hand_answer(call, from->object < 0 ? -ENOENT : -ENOTDIR);
+		aw_emulate_answer(call, from->object < 0 ? -ENOENT : -ENOTDIR);
 		return;
 	}
 	if (gets_round(call, from, to, false) || !aw_git_enter(call, from, false) ||
 		!aw_git_enter(call, to, false) || !take(call))
 		return;
 	call->leads = leads_on(from);
-	done(call, aw_place_link_to(from, to));
+	done(call, aw_location_link_to(from, to));
 }
 
 /* The source of a link: by path, or with AT_EMPTY_PATH a descriptor. */
-static bool find_source(struct aw_notified *call, struct aw_place *ret)
+static bool find_source(struct aw_notified *call, struct aw_location *ret)
 {
 	uint64_t flags = call->row->effect == AW_FX_LINK && call->row->flags >= 0
 				 ? (uint32_t)call->args[call->row->flags]
@@ -236,12 +239,12 @@ static bool find_source(struct aw_notified *call, struct aw_place *ret)
 
 	if (flags & ~(uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) {
 		call->silent = true;
-		aw_hand_answer(call, -EINVAL);
+		aw_emulate_answer(call, -EINVAL);
 		return false;
 	}
 	if (!(flags & AT_EMPTY_PATH))
 		return find_first(call, flags & AT_SYMLINK_FOLLOW, ret);
-	if (!aw_hand_read(call, call->args[call->row->path], call->raw))
+	if (!aw_emulate_read(call, call->args[call->row->path], call->raw))
 		return false;
 	if (call->raw[0])
 		return find_first(call, flags & AT_SYMLINK_FOLLOW, ret);
@@ -249,48 +252,48 @@ static bool find_source(struct aw_notified *call, struct aw_place *ret)
 }
 
 /* link alone: the new name is there, and nothing but that stands in the way. */
-static bool links_again(struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to)
+static bool links_again(struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to)
 {
 	struct aw_decision decision;
 
 	if (call->row->effect != AW_FX_LINK || from->object < 0)
 		return false;
-	aw_hand_judge(call, AW_WRITE, from, &decision);
-	return decision.verdict == AW_ALLOW && aw_hand_is_taken(call, to);
+	aw_emulate_judge(call, AW_WRITE, from, &decision);
+	return decision.verdict == AW_ALLOW && aw_emulate_is_taken(call, to);
 }
 
 /* rename and link. */
 static void from_to(struct aw_notified *call)
 {
-	struct aw_place from, to;
+	struct aw_location from, to;
 
 	if (!find_source(call, &from))
 		return;
 	if (find_second(call, &to)) {
 		if (call->row->effect == AW_FX_RENAME &&
 			(is_no_name(&from) || is_no_name(&to)))
-			aw_hand_answer(call, -EBUSY);
+			aw_emulate_answer(call, -EBUSY);
 		else if (!links_again(call, &from, &to) &&
-			 aw_hand_may(call, &from, &to)) {
+			 aw_emulate_may(call, &from, &to)) {
 			if (call->row->effect == AW_FX_RENAME)
 				rename_it(call, &from, &to);
 			else
 				link_it(call, &from, &to);
 			aw_git_leave(call);
 		}
-		aw_place_release(&to);
+		aw_location_release(&to);
 	}
-	aw_place_release(&from);
+	aw_location_release(&from);
 }
 
 /* The same for a symbolic link that is made. */
-static bool links_round(struct aw_notified *call, const struct aw_place *place)
+static bool links_round(struct aw_notified *call, const struct aw_location *place)
 {
 	const struct aw_text name = {place->name, place->len};
 	struct aw_decision decision;
 
-	aw_persona_drop();
+	aw_creds_restore();
 	if (!aw_guard_link(atomic_load(&call->watch->image), &call->target, &name,
 		    call->raw2, &decision))
 		return false;
@@ -301,21 +304,21 @@ static bool links_round(struct aw_notified *call, const struct aw_place *place)
 /* What a link says is judged when it is followed, but where a rule would be left. */
 static void symlink_it(struct aw_notified *call)
 {
-	struct aw_place place;
+	struct aw_location place;
 
-	if (!aw_hand_read(call, call->args[call->row->path2], call->raw2) ||
+	if (!aw_emulate_read(call, call->args[call->row->path2], call->raw2) ||
 		!find_first(call, false, &place))
 		return;
 	call->event.raw2 = (struct aw_text){call->raw2, strlen(call->raw2)};
 	call->leads = true;
 	if (is_no_name(&place))
-		aw_hand_answer(call, -EEXIST);
-	else if (!aw_hand_is_taken(call, &place) && aw_hand_may(call, &place, NULL) &&
-		 !links_round(call, &place) && aw_git_enter(call, &place, false) &&
-		 take(call))
-		done(call, aw_place_make_link(&place, call->raw2));
+		aw_emulate_answer(call, -EEXIST);
+	else if (!aw_emulate_is_taken(call, &place) &&
+		 aw_emulate_may(call, &place, NULL) && !links_round(call, &place) &&
+		 aw_git_enter(call, &place, false) && take(call))
+		done(call, aw_location_make_link(&place, call->raw2));
 	aw_git_leave(call);
-	aw_place_release(&place);
+	aw_location_release(&place);
 }
 
 /* access(2) that asks for write. */
@@ -337,7 +340,7 @@ static bool asks_to_write(const struct aw_notified *call)
  * behalf.  A program that believes its answer goes where it may not write.  Of a folder
  * it is asked whether anything may be written below.
  */
-static void answer_access(struct aw_notified *call, const struct aw_place *place)
+static void answer_access(struct aw_notified *call, const struct aw_location *place)
 {
 	struct aw_decision decision;
 	struct aw_region below;
@@ -349,7 +352,7 @@ static void answer_access(struct aw_notified *call, const struct aw_place *place
 			place->len, &below);
 		decision = below.mildest_write;
 	} else {
-		aw_hand_judge(call, AW_WRITE, place, &decision);
+		aw_emulate_judge(call, AW_WRITE, place, &decision);
 	}
 	if (decision.verdict <= AW_ASK)
 		return;
@@ -363,7 +366,7 @@ static void answer_access(struct aw_notified *call, const struct aw_place *place
  */
 static void judge_only(struct aw_notified *call)
 {
-	struct aw_place place;
+	struct aw_location place;
 	bool chdir = call->row->effect == AW_FX_CHDIR;
 
 	if (call->row->path == AW_ARG_FD
@@ -377,7 +380,7 @@ static void judge_only(struct aw_notified *call)
 		call->silent |= !chdir && call->reply != AW_REPLY_FAIL;
 		return;
 	}
-	if (aw_hand_may(call, &place, NULL) && chdir) {
+	if (aw_emulate_may(call, &place, NULL) && chdir) {
 		call->moves = true;
 		call->leads = call->sys == AW_SYS_chroot;
 		if (call->leads)
@@ -385,7 +388,7 @@ static void judge_only(struct aw_notified *call)
 	}
 	if (call->reply == AW_REPLY_CONTINUE && asks_to_write(call))
 		answer_access(call, &place);
-	aw_place_release(&place);
+	aw_location_release(&place);
 }
 
 static void refuse_handle(struct aw_notified *call)
@@ -398,14 +401,14 @@ static void refuse_handle(struct aw_notified *call)
 
 static void on_open(struct aw_notified *call)
 {
-	if (!aw_hand_read(call, call->args[call->row->path], call->raw))
+	if (!aw_emulate_read(call, call->args[call->row->path], call->raw))
 		return;
 	if (call->row->effect == AW_FX_OPEN && aw_call_is_shims(call))
 		return;
-	aw_hand_open(call);
+	aw_emulate_open(call);
 }
 
-void aw_hand_file(struct aw_notified *call)
+void aw_emulate_file(struct aw_notified *call)
 {
 	enum aw_effect effect = (enum aw_effect)call->row->effect;
 
@@ -431,7 +434,7 @@ void aw_hand_file(struct aw_notified *call)
 		symlink_it(call);
 		break;
 	case AW_FX_WRITE:
-		aw_hand_change(call);
+		aw_emulate_change(call);
 		break;
 	default:
 		judge_only(call);

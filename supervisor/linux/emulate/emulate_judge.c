@@ -21,7 +21,7 @@
  * "/proc/PID" of the target itself is what rules call /proc/self.  With a pid namespace
  * of the wall's, its /proc has the numbers that are used inside.
  */
-static size_t as_self(const struct aw_notified *call, const struct aw_place *place,
+static size_t as_self(const struct aw_notified *call, const struct aw_location *place,
 	char *to, size_t size)
 {
 	pid_t pid = call->target.who.pid;
@@ -53,7 +53,7 @@ static bool is_supervisor(const struct aw_watch *watch, const char *name)
 		return false;
 	if (aw_proc_parent((pid_t)pid, &leader, &parent)) /* of a thread */
 		pid = leader;
-	return pid == watch->self || pid == watch->front || aw_helper_is((pid_t)pid);
+	return pid == watch->self || pid == watch->launcher || aw_helper_is((pid_t)pid);
 }
 
 /* Not of the session, or not in the same profiles; pid as the target has it. */
@@ -101,7 +101,7 @@ static bool is_private_of_outsider(
 }
 
 /* Pipes, sockets and memory that was never in a folder: no rule can be about them. */
-static bool has_no_name(const struct aw_place *place)
+static bool has_no_name(const struct aw_location *place)
 {
 	static const char memory[] = "/memfd:";
 	struct statfs fs;
@@ -117,7 +117,7 @@ static bool has_no_name(const struct aw_place *place)
 }
 
 /* The target has it open already, for the same; /dev/stdout may be a pipe. */
-static bool has_it_already(const struct aw_place *place, enum aw_action action)
+static bool has_it_already(const struct aw_location *place, enum aw_action action)
 {
 	mode_t needed = action == AW_READ			    ? S_IRUSR
 			: action == AW_WRITE || action == AW_CREATE ? S_IWUSR
@@ -131,7 +131,7 @@ static bool has_it_already(const struct aw_place *place, enum aw_action action)
  * replaced by another file.  Rules are about the name that it had.  *ret_len is the
  * length of that; false: it is no such name, or the file is really called so.
  */
-static bool had_name(const struct aw_place *place, size_t *ret_len)
+static bool had_name(const struct aw_location *place, size_t *ret_len)
 {
 	static const char gone[] = " (deleted)";
 	size_t n = sizeof(gone) - 1;
@@ -162,10 +162,10 @@ static void judge_name(struct aw_notified *call, enum aw_action action,
 		aw_image_decide_path_in(image, profiles, action, name, len, ret);
 }
 
-void aw_hand_judge(struct aw_notified *call, enum aw_action action,
-	const struct aw_place *place, struct aw_decision *ret)
+void aw_emulate_judge(struct aw_notified *call, enum aw_action action,
+	const struct aw_location *place, struct aw_decision *ret)
 {
-	char self[AW_PLACE_PATH + 32];
+	char self[AW_LOCATION_PATH + 32];
 	struct aw_decision own;
 	size_t n;
 
@@ -194,7 +194,7 @@ void aw_hand_judge(struct aw_notified *call, enum aw_action action,
 
 /* Refused whatever the defaults say; NULL: it was one of these. */
 static const char *why_never(const struct aw_notified *call, enum aw_action action,
-	const struct aw_place *place)
+	const struct aw_location *place)
 {
 	if (is_supervisor(call->watch, place->name))
 		return "it belongs to agentwatch";
@@ -225,11 +225,11 @@ static bool is_looked_at_by_ps(const char *name)
  * What the kernel keeps from everybody but who may trace the process (proc(5)) gets the
  * kernel's answer and is no denial; a process that asks is told of once.
  */
-static bool is_kept_by_proc(struct aw_notified *call, const struct aw_place *place)
+static bool is_kept_by_proc(struct aw_notified *call, const struct aw_location *place)
 {
 	static _Atomic pid_t told[64];
 	const struct aw_decision allowed = {AW_ALLOW, AW_NO_RULE};
-	const struct aw_who *who = &call->target.who;
+	const struct aw_process_info *who = &call->target.who;
 
 	if (call->event.action != AW_READ || strncmp(place->name, "/proc/", 6) != 0 ||
 		!is_looked_at_by_ps(place->name))
@@ -240,27 +240,28 @@ static bool is_kept_by_proc(struct aw_notified *call, const struct aw_place *pla
 			"not of the session, and got EACCES",
 			who->pid);
 	aw_call_decide(call, &allowed);
-	aw_hand_answer(call, -EACCES);
+	aw_emulate_answer(call, -EACCES);
 	return true;
 }
 
 /* The file that an answer will be about. */
-static void note_file(struct aw_notified *call, const struct aw_place *place)
+static void note_file(struct aw_notified *call, const struct aw_location *place)
 {
 	call->device = place->object < 0 ? 0 : place->st.st_dev;
 	call->inode = place->object < 0 ? 0 : place->st.st_ino;
 }
 
-bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
-	const struct aw_place *second)
+bool aw_emulate_may(struct aw_notified *call, const struct aw_location *place,
+	const struct aw_location *second)
 {
 	enum aw_action action = call->event.action;
 	enum aw_effect effect = (enum aw_effect)call->row->effect;
 	struct aw_decision decision, other;
 
-	aw_hand_judge(call, effect == AW_FX_LINK ? AW_WRITE : action, place, &decision);
+	aw_emulate_judge(
+		call, effect == AW_FX_LINK ? AW_WRITE : action, place, &decision);
 	if (second) {
-		aw_hand_judge(call, action, second, &other);
+		aw_emulate_judge(call, action, second, &other);
 		if (other.verdict > decision.verdict)
 			decision = other;
 	}
@@ -271,10 +272,10 @@ bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 		if (decision.verdict > AW_ASK && aw_call_is_absent(call, place->name)) {
 			decision = (struct aw_decision){AW_ALLOW, AW_NO_RULE};
 			aw_call_decide(call, &decision);
-			aw_hand_answer(call, -ENOENT);
+			aw_emulate_answer(call, -ENOENT);
 			return false;
 		}
-		call->moot = ENOENT;
+		call->would_fail = ENOENT;
 	}
 	if (decision.verdict == AW_DENY && decision.rule == AW_NO_RULE) {
 		call->event.why = why_never(call, action, place);
@@ -282,23 +283,23 @@ bool aw_hand_may(struct aw_notified *call, const struct aw_place *place,
 			return false;
 	}
 	aw_call_decide(call, &decision);
-	call->moot = 0;
-	return call->reply == AW_REPLY_CONTINUE && aw_hand_waits(call);
+	call->would_fail = 0;
+	return call->reply == AW_REPLY_CONTINUE && aw_emulate_waits(call);
 }
 
-bool aw_hand_is_taken(struct aw_notified *call, const struct aw_place *place)
+bool aw_emulate_is_taken(struct aw_notified *call, const struct aw_location *place)
 {
 	struct aw_decision made, seen;
 
 	if (place->object < 0)
 		return false;
-	aw_hand_judge(call, call->event.action, place, &made);
+	aw_emulate_judge(call, call->event.action, place, &made);
 	if (made.verdict == AW_ALLOW)
 		return false;
-	aw_hand_judge(call, AW_READ, place, &seen);
+	aw_emulate_judge(call, AW_READ, place, &seen);
 	if (seen.verdict != AW_ALLOW)
 		return false;
 	aw_call_decide(call, &seen);
-	aw_hand_answer(call, -EEXIST);
+	aw_emulate_answer(call, -EEXIST);
 	return true;
 }

@@ -40,7 +40,7 @@ static pthread_cond_t more_work = PTHREAD_COND_INITIALIZER;
 static struct waiter *queue; /* for threads that are idle, one each */
 static unsigned idle;	     /* threads that nothing is queued for */
 
-bool aw_hand_has_signal(pid_t tid, bool *ret_sure)
+bool aw_emulate_has_signal(pid_t tid, bool *ret_sure)
 {
 	static const char *const sets[] = {"SigPnd", "ShdPnd", "SigBlk", "SigIgn"};
 	uint64_t masks[4] = {0};
@@ -191,7 +191,7 @@ static void *look_after(void *unused)
 		pthread_mutex_lock(&lock);
 		for (struct waiter *w = waiters; w; w = w->next) {
 			if (!is_gone(w) &&
-				!aw_hand_has_signal(w->call.target.tid, &sure))
+				!aw_emulate_has_signal(w->call.target.tid, &sure))
 				continue;
 			w->cancelled = true;
 			pthread_kill(w->thread, SIGUSR2); /* until it has come back */
@@ -255,17 +255,17 @@ static void wait_for(struct waiter *w)
 	bool sure;
 	int err;
 
-	err = aw_persona_take(w->call.watch, &w->call.target);
+	err = aw_creds_assume(w->call.watch, &w->call.target);
 	if (!err) {
 		result = w->call.work(&w->call);
 		err = errno;
-		aw_persona_drop();
+		aw_creds_restore();
 	}
 	forget(w);
 	/* interrupted: the kernel runs the handler, then starts the call again or not
 	 */
 	if (result < 0 && err == EINTR && w->cancelled &&
-		aw_hand_has_signal(w->call.target.tid, &sure) && sure)
+		aw_emulate_has_signal(w->call.target.tid, &sure) && sure)
 		err = RESTART;
 	if (result >= 0 && w->call.as_descriptor) {
 		result = hand_over(&w->call, (int)result);
@@ -331,7 +331,7 @@ static struct waiter *next_work(void)
 
 static void *work_on(void *arg)
 {
-	aw_persona_prepare();
+	aw_creds_prepare();
 	for (struct waiter *w = arg; w; w = next_work()) {
 		enlist(w);
 		wait_for(w);
@@ -357,14 +357,14 @@ static int give_work(struct waiter *w)
 	return taken ? 0 : start_thread(&thread, work_on, w);
 }
 
-void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting)
+void aw_emulate_wait(struct aw_notified *call, const struct aw_waiting *waiting)
 {
 	const struct amount held = amount_of(waiting);
 	struct waiter *w = calloc(1, sizeof(*w));
 	bool charged = w && charge(waiting);
 	int err = w ? ENOBUFS : ENOMEM;
 
-	aw_persona_drop(); /* or a new thread would take those rights for ours */
+	aw_creds_restore(); /* or a new thread would take those rights for ours */
 	if (charged) {
 		w->call = *waiting;
 		err = give_work(w);
@@ -377,5 +377,5 @@ void aw_hand_wait(struct aw_notified *call, const struct aw_waiting *waiting)
 		discharge(waiting->target.who.pid, &held);
 	drop(waiting);
 	free(w);
-	aw_hand_answer(call, waiting->done ? waiting->done : -err);
+	aw_emulate_answer(call, waiting->done ? waiting->done : -err);
 }

@@ -227,7 +227,7 @@ static const char *reason_against(const struct machine_thing *thing, uint32_t ru
 }
 
 const char *aw_machine_keeps(const struct aw_notified *call, enum aw_action action,
-	const struct aw_place *place, uint32_t rule)
+	const struct aw_location *place, uint32_t rule)
 {
 	const struct machine_thing thing = {.image = atomic_load(&call->watch->image),
 		.action = action,

@@ -20,7 +20,7 @@
  * NULL.
  */
 const char *aw_machine_keeps(const struct aw_notified *call, enum aw_action action,
-	const struct aw_place *place, uint32_t rule);
+	const struct aw_location *place, uint32_t rule);
 
 /*
  * The same for a name: what enforce would refuse, where nothing is held open.  sys is a

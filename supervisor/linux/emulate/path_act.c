@@ -21,20 +21,21 @@
 		    O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_DIRECTORY |           \
 		    O_NOFOLLOW | O_NOATIME | O_CLOEXEC))
 
-struct aw_place_way aw_place_way(int object)
+struct aw_object_path aw_object_path(int object)
 {
-	struct aw_place_way way;
+	struct aw_object_path way;
 
 	snprintf(way.text, sizeof(way.text), "/proc/self/fd/%d", object);
 	return way;
 }
 
-int aw_place_open(int object, int flags, mode_t mode)
+int aw_location_open(int object, int flags, mode_t mode)
 {
-	return openat(aw_place_own_folder(), aw_place_link(object).text, flags, mode);
+	return openat(
+		aw_own_descriptors(), aw_descriptor_path(object).text, flags, mode);
 }
 
-int aw_place_open_new(const struct aw_place *place, uint64_t flags, uint64_t mode)
+int aw_location_open_new(const struct aw_location *place, uint64_t flags, uint64_t mode)
 {
 	struct open_how how = {.flags = (flags & OPEN_KNOWN) | O_CREAT | O_EXCL,
 		.mode = mode & 07777,
@@ -43,29 +44,29 @@ int aw_place_open_new(const struct aw_place *place, uint64_t flags, uint64_t mod
 	return (int)syscall(SYS_openat2, place->parent, place->last, &how, sizeof(how));
 }
 
-int aw_place_make_folder(const struct aw_place *place, unsigned mode)
+int aw_location_make_directory(const struct aw_location *place, unsigned mode)
 {
 	return mkdirat(place->parent, place->last, mode);
 }
 
-int aw_place_make_node(const struct aw_place *place, unsigned mode, dev_t device)
+int aw_location_make_node(const struct aw_location *place, unsigned mode, dev_t device)
 {
 	/* the number as the kernel has it, not libc's */
 	return (int)syscall(SYS_mknodat, place->parent, place->last, mode, device);
 }
 
-int aw_place_make_link(const struct aw_place *place, const char *text)
+int aw_location_make_link(const struct aw_location *place, const char *text)
 {
 	return symlinkat(text, place->parent, place->last);
 }
 
-int aw_place_remove(const struct aw_place *place, int flags)
+int aw_location_remove(const struct aw_location *place, int flags)
 {
 	return unlinkat(place->parent, place->last, flags);
 }
 
 /* Is it this very file that has the name? */
-static bool is_at(const struct aw_place *place, const struct stat *st)
+static bool is_at(const struct aw_location *place, const struct stat *st)
 {
 	struct stat there;
 
@@ -73,7 +74,7 @@ static bool is_at(const struct aw_place *place, const struct stat *st)
 	       st->st_dev == there.st_dev && st->st_ino == there.st_ino;
 }
 
-void aw_place_unmake(const struct aw_place *place, int fd)
+void aw_location_unmake(const struct aw_location *place, int fd)
 {
 	struct stat made;
 
@@ -81,13 +82,13 @@ void aw_place_unmake(const struct aw_place *place, int fd)
 		unlinkat(place->parent, place->last, 0);
 }
 
-int aw_place_link_to(const struct aw_place *from, const struct aw_place *to)
+int aw_location_link_to(const struct aw_location *from, const struct aw_location *to)
 {
-	return linkat(aw_place_own_folder(), aw_place_link(from->object).text,
+	return linkat(aw_own_descriptors(), aw_descriptor_path(from->object).text,
 		to->parent, to->last, AT_SYMLINK_FOLLOW);
 }
 
-bool aw_place_is_apart(const struct aw_place *a, const struct aw_place *b)
+bool aw_location_is_apart(const struct aw_location *a, const struct aw_location *b)
 {
 	struct stat one, two;
 
@@ -95,34 +96,34 @@ bool aw_place_is_apart(const struct aw_place *a, const struct aw_place *b)
 	       one.st_dev != two.st_dev;
 }
 
-int aw_place_rename(
-	const struct aw_place *from, const struct aw_place *to, unsigned flags)
+int aw_location_rename(
+	const struct aw_location *from, const struct aw_location *to, unsigned flags)
 {
 	return renameat2(from->parent, from->last, to->parent, to->last, flags);
 }
 
 /* A name in that folder which nobody knows, and which may not be made by a program. */
-static int name_between(int parent, struct aw_place *ret)
+static int name_between(int parent, struct aw_location *ret)
 {
 	uint64_t number = 0;
 
 	if (getrandom(&number, sizeof(number), 0) < 0)
 		return -1;
-	*ret = (struct aw_place){.parent = parent, .object = -1};
+	*ret = (struct aw_location){.parent = parent, .object = -1};
 	snprintf(ret->last, sizeof(ret->last), ".agentwatch-config.%llx",
 		(unsigned long long)number);
 	return 0;
 }
 
 /* Over what is there: by a name of our own, which the protections keep from others. */
-static int move_onto(const struct aw_place *from, const struct aw_place *to)
+static int move_onto(const struct aw_location *from, const struct aw_location *to)
 {
-	struct aw_place between;
+	struct aw_location between;
 	int saved;
 
 	if (name_between(to->parent, &between) < 0)
 		return -1;
-	if (aw_place_link_to(from, &between) < 0)
+	if (aw_location_link_to(from, &between) < 0)
 		return -1;
 	if (is_at(&between, &from->st) &&
 		renameat(to->parent, between.last, to->parent, to->last) == 0)
@@ -135,9 +136,9 @@ static int move_onto(const struct aw_place *from, const struct aw_place *to)
 
 /* A directory has no second name: it is moved under a name of ours and looked at. */
 static int move_folder(
-	const struct aw_place *from, const struct aw_place *to, unsigned flags)
+	const struct aw_location *from, const struct aw_location *to, unsigned flags)
 {
-	struct aw_place between;
+	struct aw_location between;
 	int saved;
 
 	if (name_between(to->parent, &between) < 0 ||
@@ -156,15 +157,15 @@ static int move_folder(
 	return -1;
 }
 
-int aw_place_move(
-	const struct aw_place *from, const struct aw_place *to, unsigned flags)
+int aw_location_move(
+	const struct aw_location *from, const struct aw_location *to, unsigned flags)
 {
 	if (S_ISDIR(from->st.st_mode))
 		return move_folder(from, to, flags);
 	/* rename(2): two names of one file stay as they are */
 	if (!(flags & RENAME_NOREPLACE) && is_at(to, &from->st))
 		return 0;
-	if (aw_place_link_to(from, to) < 0 &&
+	if (aw_location_link_to(from, to) < 0 &&
 		(errno != EEXIST || flags & RENAME_NOREPLACE ||
 			move_onto(from, to) < 0))
 		return -1;
@@ -173,40 +174,41 @@ int aw_place_move(
 	return 0;
 }
 
-int aw_place_change_mode(const struct aw_place *place, mode_t mode)
+int aw_location_change_mode(const struct aw_location *place, mode_t mode)
 {
 	if (S_ISLNK(place->st.st_mode)) { /* links have none */
 		errno = EOPNOTSUPP;
 		return -1;
 	}
 	return fchmodat(
-		aw_place_own_folder(), aw_place_link(place->object).text, mode, 0);
+		aw_own_descriptors(), aw_descriptor_path(place->object).text, mode, 0);
 }
 
-int aw_place_change_owner(const struct aw_place *place, uid_t uid, gid_t gid)
+int aw_location_change_owner(const struct aw_location *place, uid_t uid, gid_t gid)
 {
-	return fchownat(
-		aw_place_own_folder(), aw_place_link(place->object).text, uid, gid, 0);
+	return fchownat(aw_own_descriptors(), aw_descriptor_path(place->object).text,
+		uid, gid, 0);
 }
 
-int aw_place_change_times(const struct aw_place *place, const struct timespec *times)
+int aw_location_change_times(
+	const struct aw_location *place, const struct timespec *times)
 {
-	return (int)syscall(SYS_utimensat, aw_place_own_folder(),
-		aw_place_link(place->object).text, times, 0);
+	return (int)syscall(SYS_utimensat, aw_own_descriptors(),
+		aw_descriptor_path(place->object).text, times, 0);
 }
 
-int aw_place_set_attribute(const struct aw_place *place, const char *name,
+int aw_location_set_attribute(const struct aw_location *place, const char *name,
 	const void *value, size_t size, int how)
 {
-	return setxattr(aw_place_way(place->object).text, name, value, size, how);
+	return setxattr(aw_object_path(place->object).text, name, value, size, how);
 }
 
-int aw_place_remove_attribute(const struct aw_place *place, const char *name)
+int aw_location_remove_attribute(const struct aw_location *place, const char *name)
 {
-	return removexattr(aw_place_way(place->object).text, name);
+	return removexattr(aw_object_path(place->object).text, name);
 }
 
-int aw_place_cut(const struct aw_place *place, off_t size)
+int aw_location_truncate(const struct aw_location *place, off_t size)
 {
 	AW_CLOSE int fd = -1;
 
@@ -214,12 +216,12 @@ int aw_place_cut(const struct aw_place *place, off_t size)
 		errno = S_ISDIR(place->st.st_mode) ? EISDIR : EINVAL;
 		return -1;
 	}
-	fd = aw_place_open(
+	fd = aw_location_open(
 		place->object, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 	return fd < 0 ? -1 : ftruncate(fd, size);
 }
 
-int aw_place_cut_waiting(int object, off_t size)
+int aw_location_truncate_waiting(int object, off_t size)
 {
-	return truncate(aw_place_way(object).text, size);
+	return truncate(aw_object_path(object).text, size);
 }

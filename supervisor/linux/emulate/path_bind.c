@@ -30,7 +30,7 @@ enum { SUN_NAME = sizeof(((struct sockaddr_un *)0)->sun_path) };
 struct binding {
 	struct aw_watch *watch;
 	const struct aw_target *target;
-	const struct aw_place *place;
+	const struct aw_location *place;
 	const char *text;
 	int socket;
 	bool done;
@@ -51,7 +51,7 @@ static int bind_to(int socket, const char *text)
 }
 
 /* A name that fits only without the way to its folder. */
-static int bind_from(const struct aw_place *place, int socket)
+static int bind_from(const struct aw_location *place, int socket)
 {
 	int result, why;
 
@@ -71,7 +71,7 @@ static bool hold_to(int folder)
 	AW_CLOSE int rules = aw_landlock_begin(AW_LL_MAKES, 0, 0);
 
 	return rules >= 0 &&
-	       aw_landlock_add_folder(rules, folder, AW_LL_MAKE_SOCK) == 0 &&
+	       aw_landlock_add_directory(rules, folder, AW_LL_MAKE_SOCK) == 0 &&
 	       aw_landlock_restrict(rules) == 0;
 }
 
@@ -80,9 +80,9 @@ static void *bind_by_text(void *arg)
 	struct binding *b = arg;
 	char link[64];
 
-	aw_persona_prepare();
+	aw_creds_prepare();
 	snprintf(link, sizeof(link), "/proc/%d/cwd", b->target->tid);
-	if (chdir(link) < 0 || aw_persona_take(b->watch, b->target))
+	if (chdir(link) < 0 || aw_creds_assume(b->watch, b->target))
 		return NULL;
 	b->done = hold_to(b->place->parent) && bind_to(b->socket, b->text) == 0;
 	return NULL;
@@ -115,25 +115,25 @@ static bool bound_by_text(struct binding *b)
 	return b->done;
 }
 
-int aw_place_bind(struct aw_watch *watch, const struct aw_target *target,
-	const struct aw_place *place, int socket, const char *text)
+int aw_location_bind(struct aw_watch *watch, const struct aw_target *target,
+	const struct aw_location *place, int socket, const char *text)
 {
 	struct binding binding = {watch, target, place, text, socket, false};
-	char way[64 + AW_PLACE_PATH];
-	int err = aw_persona_take(watch, target);
+	char way[64 + AW_LOCATION_PATH];
+	int err = aw_creds_assume(watch, target);
 
 	if (!err && text) {
 		/* the new thread has the umask of this one, and no rights but ours */
-		aw_persona_drop();
+		aw_creds_restore();
 		if (bound_by_text(&binding))
 			return 0;
-		err = aw_persona_take(watch, target);
+		err = aw_creds_assume(watch, target);
 	}
 	if (err) {
 		errno = err;
 		return -1;
 	}
-	snprintf(way, sizeof(way), "%s/%s", aw_place_way(place->parent).text,
+	snprintf(way, sizeof(way), "%s/%s", aw_object_path(place->parent).text,
 		place->last);
 	return strlen(way) <= SUN_NAME ? bind_to(socket, way)
 				       : bind_from(place, socket);

@@ -14,7 +14,7 @@
 
 /* One question at a time, over a socket that stays. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct aw_inner *asked_of;
+static struct aw_netns *asked_of;
 static int channel = -1;
 
 struct question {
@@ -105,8 +105,8 @@ bool aw_here_listens(int protocol, const union aw_any_address *at, ino_t *ret_in
 	return fd < 0 || ask(fd, &question, ret_inode) != ENOENT;
 }
 
-bool aw_inner_listens(
-	struct aw_inner *inner, int protocol, const union aw_any_address *at)
+bool aw_netns_listens(
+	struct aw_netns *netns, int protocol, const union aw_any_address *at)
 {
 	struct question question;
 	ino_t inode;
@@ -115,12 +115,12 @@ bool aw_inner_listens(
 	if (!put(protocol, at, &question))
 		return true;
 	pthread_mutex_lock(&lock);
-	if (asked_of != inner) {
+	if (asked_of != netns) {
 		if (channel >= 0)
 			aw_close(channel);
-		channel = aw_inner_socket(
-			inner, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, NULL, 0);
-		asked_of = inner;
+		channel = aw_netns_socket(
+			netns, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, NULL, 0);
+		asked_of = netns;
 	}
 	nobody = channel >= 0 && ask(channel, &question, &inode) == ENOENT;
 	pthread_mutex_unlock(&lock);

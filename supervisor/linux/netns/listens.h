@@ -12,8 +12,8 @@
  * The kernel says it (sock_diag(7)), for TCP and UDP; where it cannot, and for other
  * protocols, true.  Any thread may ask.
  */
-bool aw_inner_listens(
-	struct aw_inner *inner, int protocol, const union aw_any_address *at);
+bool aw_netns_listens(
+	struct aw_netns *netns, int protocol, const union aw_any_address *at);
 
 /*
  * The same of the network that we are in, with the socket's inode, or 0 where the

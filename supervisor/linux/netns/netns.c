@@ -28,7 +28,7 @@
 #define SO_NETNS_COOKIE 71 /* Linux 5.14 */
 #endif
 
-struct aw_inner {
+struct aw_netns {
 	pthread_mutex_t lock; /* one request at a time */
 	int socket;
 	pid_t child;
@@ -44,7 +44,8 @@ static int open_namespace(pid_t pid, const char *kind)
 }
 
 /* Without the owner of the network's rights nothing can be done in it. */
-static int find_namespaces(pid_t member, struct aw_maker *ret, struct aw_error *err)
+static int find_namespaces(
+	pid_t member, struct aw_socket_factory *ret, struct aw_error *err)
 {
 	struct stat ours, theirs;
 	AW_CLOSE int own = open_namespace(getpid(), "user");
@@ -76,7 +77,7 @@ static bool is_loopback(const struct sockaddr *address)
 }
 
 /* The families that programs outside would look for. */
-static void find_families(struct aw_maker *ret)
+static void find_families(struct aw_socket_factory *ret)
 {
 	struct ifaddrs *all;
 
@@ -93,9 +94,9 @@ static void find_families(struct aw_maker *ret)
 	freeifaddrs(all);
 }
 
-static int receive(int socket, struct aw_maker_answer *ret, int *ret_fd)
+static int receive(int socket, struct aw_socket_factory_answer *ret, int *ret_fd)
 {
-	int fds[AW_PASS_MOST];
+	int fds[AW_PASS_MAX];
 	ssize_t n = aw_pass_take(socket, ret, sizeof(*ret), fds);
 
 	if (n < 0)
@@ -106,11 +107,12 @@ static int receive(int socket, struct aw_maker_answer *ret, int *ret_fd)
 
 static int joined(int socket, struct aw_error *err)
 {
-	static const char *const steps[] = {[AW_MAKER_USER] = "joining its users",
-		[AW_MAKER_NETWORK] = "joining it",
-		[AW_MAKER_LOOPBACK] = "bringing its loopback up",
-		[AW_MAKER_READY] = "starting"};
-	struct aw_maker_answer answer = {.step = AW_MAKER_READY};
+	static const char *const steps[] = {
+		[AW_SOCKET_FACTORY_USER] = "joining its users",
+		[AW_SOCKET_FACTORY_NETWORK] = "joining it",
+		[AW_SOCKET_FACTORY_LOOPBACK] = "bringing its loopback up",
+		[AW_SOCKET_FACTORY_READY] = "starting"};
+	struct aw_socket_factory_answer answer = {.step = AW_SOCKET_FACTORY_READY};
 	int none = -1, code = receive(socket, &answer, &none);
 
 	if (!code)
@@ -128,31 +130,31 @@ static pid_t fork_silently(void)
 	return (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 }
 
-static int start_child(struct aw_inner *inner, struct aw_maker *maker, pid_t member,
-	struct aw_error *err)
+static int start_child(struct aw_netns *netns, struct aw_socket_factory *factory,
+	pid_t member, struct aw_error *err)
 {
 	int pair[2];
 
-	if (find_namespaces(member, maker, err) < 0)
+	if (find_namespaces(member, factory, err) < 0)
 		return -1;
-	find_families(maker);
+	find_families(factory);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return aw_fail(err, errno,
 			"entering the network of the wall: making a socket: %s",
 			strerror(errno));
-	maker->socket = pair[1];
-	maker->parent = getpid();
-	inner->socket = pair[0];
-	inner->child = fork_silently();
-	if (inner->child == 0)
-		aw_maker_run(maker);
-	if (inner->child > 0)
-		aw_helper_add(inner->child);
+	factory->socket = pair[1];
+	factory->parent = getpid();
+	netns->socket = pair[0];
+	netns->child = fork_silently();
+	if (netns->child == 0)
+		aw_socket_factory_run(factory);
+	if (netns->child > 0)
+		aw_helper_add(netns->child);
 	close(pair[1]);
-	if (inner->child < 0)
+	if (netns->child < 0)
 		return aw_fail(err, errno, "entering the network of the wall: fork: %s",
 			strerror(errno));
-	return joined(inner->socket, err);
+	return joined(netns->socket, err);
 }
 
 static bool cookie_of(int fd, uint64_t *ret)
@@ -163,87 +165,87 @@ static bool cookie_of(int fd, uint64_t *ret)
 }
 
 /* Which namespace it is, by a socket of it. */
-static int identify(struct aw_inner *inner, struct aw_error *err)
+static int identify(struct aw_netns *netns, struct aw_error *err)
 {
-	AW_CLOSE int fd = aw_inner_socket(inner, AF_INET, SOCK_DGRAM, 0, NULL, 0);
+	AW_CLOSE int fd = aw_netns_socket(netns, AF_INET, SOCK_DGRAM, 0, NULL, 0);
 
 	if (fd < 0)
 		return aw_fail(err, -fd, "making a socket in the wall's network: %s",
 			strerror(-fd));
-	if (!cookie_of(fd, &inner->cookie))
+	if (!cookie_of(fd, &netns->cookie))
 		return aw_fail(err, errno,
 			"telling the wall's network from others: %s (Linux 5.14 can)",
 			strerror(errno));
 	return 0;
 }
 
-int aw_inner_start(pid_t member, struct aw_inner **ret, struct aw_error *err)
+int aw_netns_start(pid_t member, struct aw_netns **ret, struct aw_error *err)
 {
-	struct aw_inner *inner = calloc(1, sizeof(*inner));
-	struct aw_maker maker = {.user = -1, .network = -1};
+	struct aw_netns *netns = calloc(1, sizeof(*netns));
+	struct aw_socket_factory factory = {.user = -1, .network = -1};
 	int failed;
 
-	if (!inner)
+	if (!netns)
 		return aw_fail(
 			err, ENOMEM, "entering the network of the wall: out of memory");
-	pthread_mutex_init(&inner->lock, NULL);
-	inner->socket = -1;
-	failed = start_child(inner, &maker, member, err);
-	if (maker.user >= 0)
-		close(maker.user);
-	if (maker.network >= 0)
-		close(maker.network);
-	if (failed || identify(inner, err) < 0) {
-		aw_inner_stop(inner);
+	pthread_mutex_init(&netns->lock, NULL);
+	netns->socket = -1;
+	failed = start_child(netns, &factory, member, err);
+	if (factory.user >= 0)
+		close(factory.user);
+	if (factory.network >= 0)
+		close(factory.network);
+	if (failed || identify(netns, err) < 0) {
+		aw_netns_stop(netns);
 		return -1;
 	}
-	*ret = inner;
+	*ret = netns;
 	return 0;
 }
 
-int aw_inner_socket(struct aw_inner *inner, int domain, int type, int protocol,
+int aw_netns_socket(struct aw_netns *netns, int domain, int type, int protocol,
 	const struct sockaddr *address, socklen_t len)
 {
-	struct aw_maker_request rq = {.domain = domain,
+	struct aw_socket_factory_request rq = {.domain = domain,
 		.type = type,
 		.protocol = protocol,
 		.len = address ? len : 0};
-	struct aw_maker_answer answer;
+	struct aw_socket_factory_answer answer;
 	int fd = -1, err = 0;
 
 	if (rq.len > sizeof(rq.address))
 		return -EINVAL;
 	if (rq.len)
 		memcpy(&rq.address, address, rq.len);
-	pthread_mutex_lock(&inner->lock);
-	if (send(inner->socket, &rq, sizeof(rq), MSG_NOSIGNAL) < 0)
+	pthread_mutex_lock(&netns->lock);
+	if (send(netns->socket, &rq, sizeof(rq), MSG_NOSIGNAL) < 0)
 		err = errno;
 	if (!err)
-		err = receive(inner->socket, &answer, &fd);
-	pthread_mutex_unlock(&inner->lock);
+		err = receive(netns->socket, &answer, &fd);
+	pthread_mutex_unlock(&netns->lock);
 	if (!err && fd < 0)
 		err = EMFILE; /* it came, and there was no number for it here */
 	return err ? -err : fd;
 }
 
-bool aw_inner_has(const struct aw_inner *inner, int fd)
+bool aw_netns_has(const struct aw_netns *netns, int fd)
 {
 	uint64_t cookie;
 
-	return cookie_of(fd, &cookie) && cookie == inner->cookie;
+	return cookie_of(fd, &cookie) && cookie == netns->cookie;
 }
 
-void aw_inner_stop(struct aw_inner *inner)
+void aw_netns_stop(struct aw_netns *netns)
 {
-	if (!inner)
+	if (!netns)
 		return;
-	if (inner->socket >= 0)
-		close(inner->socket);
-	if (inner->child > 0) {
-		kill(inner->child, SIGKILL);
-		while (waitpid(inner->child, NULL, __WCLONE) < 0 && errno == EINTR)
+	if (netns->socket >= 0)
+		close(netns->socket);
+	if (netns->child > 0) {
+		kill(netns->child, SIGKILL);
+		while (waitpid(netns->child, NULL, __WCLONE) < 0 && errno == EINTR)
 			;
 	}
-	pthread_mutex_destroy(&inner->lock);
-	free(inner);
+	pthread_mutex_destroy(&netns->lock);
+	free(netns);
 }

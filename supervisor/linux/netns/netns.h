@@ -22,26 +22,26 @@
 
 #include "policy/error.h"
 
-struct aw_inner;
+struct aw_netns;
 
 /*
  * member: a process in the namespace, which is kept alive until this returns.  The
  * loopback is brought up and gets addresses of families that the host has, so that
  * getaddrinfo(3) with AI_ADDRCONFIG looks for both.
  */
-int aw_inner_start(pid_t member, struct aw_inner **ret, struct aw_error *err);
+int aw_netns_start(pid_t member, struct aw_netns **ret, struct aw_error *err);
 
 /*
  * A socket of the namespace, close-on-exec; -errno.  With an address it is bound to it;
  * one that the loopback does not have yet is added to it first.
  */
-int aw_inner_socket(struct aw_inner *inner, int domain, int type, int protocol,
+int aw_netns_socket(struct aw_netns *netns, int domain, int type, int protocol,
 	const struct sockaddr *address, socklen_t len);
 
 /* Is fd a socket of this namespace? */
-bool aw_inner_has(const struct aw_inner *inner, int fd);
+bool aw_netns_has(const struct aw_netns *netns, int fd);
 
 /* Ends the process; NULL is fine. */
-void aw_inner_stop(struct aw_inner *inner);
+void aw_netns_stop(struct aw_netns *netns);
 
 #endif

@@ -22,7 +22,7 @@
 enum { SOCKET = 0, LOOPBACK = 1 /* index of lo, in any namespace */ };
 
 /* RTM_NEWADDR for one address of the loopback, alone in its net. */
-struct wish {
+struct params {
 	struct nlmsghdr header;
 	struct ifaddrmsg about;
 	struct rtattr attribute;
@@ -49,7 +49,7 @@ static int acknowledged(int fd)
 
 static int add_address(int family, const void *bytes, size_t len)
 {
-	struct wish wish = {
+	struct params params = {
 		.header = {.nlmsg_type = RTM_NEWADDR,
 			.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE},
 		.about = {.ifa_family = (unsigned char)family,
@@ -62,10 +62,10 @@ static int add_address(int family, const void *bytes, size_t len)
 
 	if (fd < 0)
 		return errno;
-	wish.header.nlmsg_len =
-		(uint32_t)(offsetof(struct wish, attribute) + RTA_LENGTH(len));
-	memcpy(wish.bytes, bytes, len);
-	if (send(fd, &wish, wish.header.nlmsg_len, 0) < 0)
+	params.header.nlmsg_len =
+		(uint32_t)(offsetof(struct params, attribute) + RTA_LENGTH(len));
+	memcpy(params.bytes, bytes, len);
+	if (send(fd, &params, params.header.nlmsg_len, 0) < 0)
 		err = errno;
 	if (!err)
 		err = acknowledged(fd);
@@ -108,17 +108,17 @@ static int loopback_up(void)
  * Addresses that nobody has (RFC 7600, RFC 6666), so that getaddrinfo(3) finds more
  * than the loopback.  A kernel without a family goes without it.
  */
-static void add_plain_ones(const struct aw_maker *maker)
+static void add_plain_ones(const struct aw_socket_factory *factory)
 {
 	static const unsigned char ipv4[4] = {192, 0, 0, 8}, ipv6[16] = {1, [15] = 1};
 
-	if (maker->ipv4)
+	if (factory->ipv4)
 		add_address(AF_INET, ipv4, sizeof(ipv4));
-	if (maker->ipv6)
+	if (factory->ipv6)
 		add_address(AF_INET6, ipv6, sizeof(ipv6));
 }
 
-static int bind_there(int fd, const struct aw_maker_request *rq)
+static int bind_there(int fd, const struct aw_socket_factory_request *rq)
 {
 	const struct sockaddr *address = (const struct sockaddr *)&rq->address;
 	int err;
@@ -131,7 +131,7 @@ static int bind_there(int fd, const struct aw_maker_request *rq)
 	return !err && bind(fd, address, rq->len) < 0 ? errno : err;
 }
 
-static int make(const struct aw_maker_request *rq, int *ret_fd)
+static int make(const struct aw_socket_factory_request *rq, int *ret_fd)
 {
 	int fd = socket(rq->domain, rq->type | SOCK_CLOEXEC, rq->protocol), err, on = 1;
 
@@ -147,49 +147,50 @@ static int make(const struct aw_maker_request *rq, int *ret_fd)
 	return err;
 }
 
-static void answer(int err, enum aw_maker_step step, int fd)
+static void answer(int err, enum aw_socket_factory_step step, int fd)
 {
-	struct aw_maker_answer words = {err, step};
+	struct aw_socket_factory_answer words = {err, step};
 
 	aw_pass(SOCKET, &words, sizeof(words), &fd, fd >= 0, 0);
 }
 
-static void join(const struct aw_maker *maker)
+static void join(const struct aw_socket_factory *factory)
 {
-	enum aw_maker_step step = AW_MAKER_USER;
+	enum aw_socket_factory_step step = AW_SOCKET_FACTORY_USER;
 	int err = 0;
 
-	if (maker->user >= 0 && setns(maker->user, CLONE_NEWUSER) < 0)
+	if (factory->user >= 0 && setns(factory->user, CLONE_NEWUSER) < 0)
 		err = errno;
-	if (!err && (step = AW_MAKER_NETWORK, setns(maker->network, CLONE_NEWNET) < 0))
+	if (!err && (step = AW_SOCKET_FACTORY_NETWORK,
+			    setns(factory->network, CLONE_NEWNET) < 0))
 		err = errno;
-	dup2(maker->socket, SOCKET);
+	dup2(factory->socket, SOCKET);
 	close_range(SOCKET + 1, ~0U, 0);
 	if (!err) {
-		step = AW_MAKER_LOOPBACK;
+		step = AW_SOCKET_FACTORY_LOOPBACK;
 		err = loopback_up();
 	}
 	if (!err)
-		add_plain_ones(maker);
-	answer(err, err ? step : AW_MAKER_READY, -1);
+		add_plain_ones(factory);
+	answer(err, err ? step : AW_SOCKET_FACTORY_READY, -1);
 	if (err)
 		_exit(1);
 }
 
-void aw_maker_run(const struct aw_maker *maker)
+void aw_socket_factory_run(const struct aw_socket_factory *factory)
 {
-	struct aw_maker_request rq;
+	struct aw_socket_factory_request rq;
 	sigset_t all;
 	ssize_t n;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "aw-sockets");
-	join(maker);
+	join(factory);
 	/* only now: with other rights, both are as they were at first (prctl(2)) */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != maker->parent || chdir("/") < 0)
+	if (getppid() != factory->parent || chdir("/") < 0)
 		_exit(1);
 	for (;;) {
 		int fd = -1, err;
@@ -200,7 +201,7 @@ void aw_maker_run(const struct aw_maker *maker)
 		if (n != sizeof(rq))
 			_exit(0);
 		err = make(&rq, &fd);
-		answer(err, AW_MAKER_READY, fd);
+		answer(err, AW_SOCKET_FACTORY_READY, fd);
 		if (fd >= 0)
 			close(fd);
 	}

@@ -15,25 +15,25 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-struct aw_maker_request {
+struct aw_socket_factory_request {
 	int domain, type, protocol;
 	socklen_t len; /* of the address to bind to; 0: none */
 	struct sockaddr_storage address;
 };
 
-struct aw_maker_answer {
+struct aw_socket_factory_answer {
 	int err; /* an errno value, or 0 */
 	int step;
 };
 
-enum aw_maker_step {
-	AW_MAKER_USER,	   /* joining the user namespace */
-	AW_MAKER_NETWORK,  /* joining the network namespace */
-	AW_MAKER_LOOPBACK, /* bringing its loopback up */
-	AW_MAKER_READY,
+enum aw_socket_factory_step {
+	AW_SOCKET_FACTORY_USER,	    /* joining the user namespace */
+	AW_SOCKET_FACTORY_NETWORK,  /* joining the network namespace */
+	AW_SOCKET_FACTORY_LOOPBACK, /* bringing its loopback up */
+	AW_SOCKET_FACTORY_READY,
 };
 
-struct aw_maker {
+struct aw_socket_factory {
 	int socket;
 	int user;    /* namespace, or -1: the network's owner is our own */
 	int network; /* namespace */
@@ -42,6 +42,6 @@ struct aw_maker {
 };
 
 /* Serves until the other end is closed or the parent dies. */
-_Noreturn void aw_maker_run(const struct aw_maker *maker);
+_Noreturn void aw_socket_factory_run(const struct aw_socket_factory *factory);
 
 #endif

@@ -35,7 +35,7 @@ static void answer_limit(struct aw_notified *call)
 		aw_watch_warn(call->watch, &call->target.who, "ask",
 			"process %d was denied what it should have been asked about, "
 			"since %d questions are open or %d calls wait already",
-			call->target.who.pid, AW_QUESTIONS_MOST, AW_ASKERS_MOST);
+			call->target.who.pid, AW_QUESTIONS_MAX, AW_APPROVAL_QUEUE_MAX);
 }
 
 static void refuse(struct aw_notified *call, struct aw_event *event, int err)
@@ -52,12 +52,12 @@ bool aw_call_ask(struct aw_notified *call, struct aw_event *event)
 		.inode = call->inode,
 		.tid = call->target.tid,
 		.cookie = call->id};
-	struct aw_answered answered = {.state = AW_ANSWER_NO, .how = AW_HOW_MOOT};
+	struct aw_answered answered = {.state = AW_ANSWER_NO, .how = AW_HOW_WOULD_FAIL};
 
 	if (!event->call)
 		event->call = aw_call_name((unsigned)call->sys);
 	aw_watch_sign(event, &call->target.who);
-	if (!call->moot)
+	if (!call->would_fail)
 		aw_questions_ask(call->watch->questions, &asked, &answered);
 	event->ask_denied = answered.state != AW_ANSWER_YES;
 	if (answered.state == AW_ANSWER_OPEN) {
@@ -72,14 +72,14 @@ bool aw_call_ask(struct aw_notified *call, struct aw_event *event)
 	if (answered.how == AW_HOW_LIMIT)
 		answer_limit(call);
 	refuse(call, event,
-		call->moot ? call->moot
-			   : aw_watch_refusal(call->watch, event, AW_DENY));
+		call->would_fail ? call->would_fail
+				 : aw_watch_refusal(call->watch, event, AW_DENY));
 	return false;
 }
 
 static void prepare(void)
 {
-	aw_persona_prepare();
+	aw_creds_prepare();
 }
 
 static enum aw_waiter_state look(struct aw_waiter *waiter)
@@ -90,7 +90,7 @@ static enum aw_waiter_state look(struct aw_waiter *waiter)
 			0 &&
 		errno == ENOENT)
 		return AW_WAITER_DEAD;
-	return aw_hand_has_signal((pid_t)p->request.pid, &p->sure)
+	return aw_emulate_has_signal((pid_t)p->request.pid, &p->sure)
 		       ? AW_WAITER_INTERRUPTED
 		       : AW_WAITS;
 }
@@ -125,12 +125,12 @@ static const struct aw_waiter_kind kind = {.prepare = prepare,
 	.resume = resume,
 	.free = drop};
 
-bool aw_call_park(struct aw_notified *call, const struct seccomp_notif *request)
+bool aw_call_defer(struct aw_notified *call, const struct seccomp_notif *request)
 {
 	struct aw_watch *watch = call->watch;
 	struct parked *p = calloc(1, sizeof(*p));
 
-	aw_persona_drop();
+	aw_creds_restore();
 	if (call->waited_for)
 		aw_questions_leave(
 			watch->questions, call->id, AW_LEFT_SERVED, call->question);
@@ -142,7 +142,7 @@ bool aw_call_park(struct aw_notified *call, const struct seccomp_notif *request)
 			.request = *request,
 			.ts = call->event.ts,
 			.verifying = call->verifying};
-		if (aw_asker_add(watch->asker, &p->waiter))
+		if (aw_approval_queue_add(watch->queue, &p->waiter))
 			return true;
 	}
 	free(p);

@@ -68,36 +68,36 @@ static void answer(struct aw_filter *f, uint32_t action)
 }
 
 static enum treatment treatment_of(
-	const struct aw_syscall *row, const struct aw_filter_wish *wish)
+	const struct aw_syscall *row, const struct aw_filter_params *params)
 {
 	switch ((enum aw_effect)row->effect) {
 	case AW_FX_PRCTL:
 		return IF_SECCOMP;
 	case AW_FX_CLONE:
-		return wish->holds ? IF_NEW_VIEW : IF_NEW_MOUNTS;
+		return params->holds ? IF_NEW_VIEW : IF_NEW_MOUNTS;
 	case AW_FX_IOCTL:
 		return IF_REQUEST;
 	case AW_FX_SOCKET:
 		return IF_UNCOMMON;
 	case AW_FX_OPTION:
 		return IF_LEADS_ROUND;
-	case AW_FX_KIN:
+	case AW_FX_PROCESS:
 		return row->dir2 == 0 ? IF_OTHERS : ALWAYS;
 	case AW_FX_OWNER:
 		return IF_OWNER;
 	case AW_FX_CLONE3:
 		return NOT_THERE;
 	case AW_FX_META:
-		if (!wish->metadata) /* access(2) in enforce */
+		if (!params->metadata) /* access(2) in enforce */
 			return row->dir < 0 ? IF_TO_WRITE : IF_TO_WRITE_AT;
-		return wish->gate ? UNLESS_GATED : ALWAYS;
+		return params->gate ? UNLESS_GATED : ALWAYS;
 	case AW_FX_SENDTO:
 		return IF_ADDRESSED;
 	case AW_FX_OPEN:
 		/* flags of openat2 are in memory, where they can change */
-		if (wish->gate_reads && row->nr == __NR_openat)
+		if (params->gate_reads && row->nr == __NR_openat)
 			return IF_READ_GATED;
-		return wish->gate ? UNLESS_GATED : ALWAYS;
+		return params->gate ? UNLESS_GATED : ALWAYS;
 	case AW_FX_CREAT:
 	case AW_FX_READ:
 	case AW_FX_WRITE:
@@ -107,7 +107,7 @@ static enum treatment treatment_of(
 	case AW_FX_SYMLINK:
 	case AW_FX_SENDMSG:
 	case AW_FX_SENDMMSG:
-		return wish->gate ? UNLESS_GATED : ALWAYS;
+		return params->gate ? UNLESS_GATED : ALWAYS;
 	default:
 		return ALWAYS;
 	}
@@ -121,15 +121,15 @@ static bool is_access(const struct aw_syscall *row)
 				       row->nr == aw_syscalls[AW_SYS_faccessat2].nr);
 }
 
-static bool watched(const struct aw_syscall *row, const struct aw_filter_wish *wish)
+static bool watched(const struct aw_syscall *row, const struct aw_filter_params *params)
 {
 	if (row->nr < 0)
 		return false;
 	if (row->effect == AW_FX_META)
-		return wish->metadata || (wish->holds && is_access(row));
-	if (row->effect == AW_FX_KIN)
-		return wish->holds && wish->kin;
-	return wish->holds || row->effect < AW_FX_HELD;
+		return params->metadata || (params->holds && is_access(row));
+	if (row->effect == AW_FX_PROCESS)
+		return params->holds && params->kin;
+	return params->holds || row->effect < AW_FX_ENFORCE_ONLY;
 }
 
 /* The endings; each knows where it starts so that jumps can be patched. */
@@ -233,7 +233,7 @@ static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	answer(f, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-/* aw_option_is_common(), in the filter's words */
+/* aw_socket_option_is_common(), in the filter's words */
 static void put_uncommon(struct aw_filter *f)
 {
 	const uint8_t protocols = (uint8_t)aw_common_protocol_count;
@@ -262,16 +262,17 @@ static void put_options(struct aw_filter *f)
 	size_t end;
 
 	load(f, ARGUMENT(1));
-	for (size_t i = 0; i < aw_option_count; i = end) {
-		for (end = i; end < aw_option_count &&
-			      aw_options[end].level == aw_options[i].level;
+	for (size_t i = 0; i < aw_socket_option_count; i = end) {
+		for (end = i;
+			end < aw_socket_option_count &&
+			aw_socket_options[end].level == aw_socket_options[i].level;
 			end++)
 			;
-		put(f, BPF_JMP | BPF_JEQ | BPF_K, aw_options[i].level, 0,
+		put(f, BPF_JMP | BPF_JEQ | BPF_K, aw_socket_options[i].level, 0,
 			(uint8_t)(end - i + 3));
 		load(f, ARGUMENT(2));
 		for (size_t j = i; j < end; j++)
-			put(f, BPF_JMP | BPF_JEQ | BPF_K, aw_options[j].name,
+			put(f, BPF_JMP | BPF_JEQ | BPF_K, aw_socket_options[j].name,
 				(uint8_t)(end - j), 0);
 		answer(f, SECCOMP_RET_ALLOW);
 		answer(f, SECCOMP_RET_USER_NOTIF);
@@ -288,12 +289,12 @@ static void put_socket_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 }
 
 static void put_rows(
-	struct aw_filter *f, const struct aw_filter_wish *wish, bool always)
+	struct aw_filter *f, const struct aw_filter_params *params, bool always)
 {
 	for (int i = 0; i < AW_SYS_COUNT; i++) {
-		enum treatment treatment = treatment_of(&aw_syscalls[i], wish);
+		enum treatment treatment = treatment_of(&aw_syscalls[i], params);
 
-		if (watched(&aw_syscalls[i], wish) && (treatment == ALWAYS) == always)
+		if (watched(&aw_syscalls[i], params) && (treatment == ALWAYS) == always)
 			put(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)aw_syscalls[i].nr,
 				(uint8_t)treatment, 0);
 	}
@@ -308,7 +309,7 @@ static void put_always(struct aw_filter *f, unsigned first)
 	answer(f, SECCOMP_RET_USER_NOTIF);
 }
 
-static void put_native(struct aw_filter *f, const struct aw_filter_wish *wish)
+static void put_native(struct aw_filter *f, const struct aw_filter_params *params)
 {
 	unsigned first = f->count, past, start[TREATMENTS];
 
@@ -317,7 +318,7 @@ static void put_native(struct aw_filter *f, const struct aw_filter_wish *wish)
 	 * half has its endings right behind it, since a conditional jump reaches 255
 	 * instructions.
 	 */
-	put_rows(f, wish, false);
+	put_rows(f, params, false);
 	past = f->count;
 	put(f, BPF_JMP | BPF_JA, 0, 0, 0); /* patched: to the other half */
 	put_endings(f, start);
@@ -327,14 +328,14 @@ static void put_native(struct aw_filter *f, const struct aw_filter_wish *wish)
 		f->code[i].jt = (uint8_t)(start[f->code[i].jt] - i - 1);
 	f->code[past].k = f->count - past - 1;
 	first = f->count;
-	put_rows(f, wish, true);
+	put_rows(f, params, true);
 	put_always(f, first);
 }
 
 #if defined(__x86_64__)
 /* 32-bit calls: the same rows under other numbers, and socketcall; never through a
  * gate. */
-static void put_i386(struct aw_filter *f, const struct aw_filter_wish *wish)
+static void put_i386(struct aw_filter *f, const struct aw_filter_params *params)
 {
 	enum { SOCKETCALL = 102, IPC_LAST = 500 };
 	unsigned first = f->count;
@@ -342,9 +343,10 @@ static void put_i386(struct aw_filter *f, const struct aw_filter_wish *wish)
 	for (long nr = 0; nr < IPC_LAST; nr++) {
 		int row = aw_syscall_by_i386_number(nr);
 
-		if (nr != SOCKETCALL && (row < 0 || !watched(&aw_syscalls[row], wish)))
+		if (nr != SOCKETCALL &&
+			(row < 0 || !watched(&aw_syscalls[row], params)))
 			continue;
-		if (row >= 0 && !wish->holds &&
+		if (row >= 0 && !params->holds &&
 			(aw_syscalls[row].effect == AW_FX_PRCTL ||
 				aw_syscalls[row].effect == AW_FX_CLONE))
 			continue; /* PR_SET_SECCOMP from 32-bit code: the shim is not
@@ -360,15 +362,15 @@ static void put_i386(struct aw_filter *f, const struct aw_filter_wish *wish)
  * and programs have to live with a kernel that does not have it.  Since Linux 5.1 new
  * calls have one number on all machines (syscall(2)).
  */
-static void put_newest(struct aw_filter *f, const struct aw_filter_wish *wish)
+static void put_newest(struct aw_filter *f, const struct aw_filter_params *params)
 {
-	if (!wish->holds)
+	if (!params->holds)
 		return;
 	put(f, BPF_JMP | BPF_JGE | BPF_K, AW_NEWEST_CALL + 1, 0, 1);
 	answer(f, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-void aw_filter_build(const struct aw_filter_wish *wish, struct aw_filter *ret)
+void aw_filter_build(const struct aw_filter_params *params, struct aw_filter *ret)
 {
 	*ret = (struct aw_filter){.count = 0};
 	load(ret, FIELD(arch));
@@ -380,19 +382,19 @@ void aw_filter_build(const struct aw_filter_wish *wish, struct aw_filter *ret)
 	load(ret, FIELD(nr));
 	put(ret, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
 	answer(ret, SECCOMP_RET_USER_NOTIF);
-	put_newest(ret, wish);
-	put_native(ret, wish);
+	put_newest(ret, params);
+	put_native(ret, params);
 	ret->code[branch].jt = 1;
 	ret->code[branch + 1].k = ret->count - (branch + 2);
 	load(ret, FIELD(nr));
-	put_newest(ret, wish);
-	put_i386(ret, wish);
+	put_newest(ret, params);
+	put_i386(ret, params);
 #else
 	put(ret, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
 	answer(ret, SECCOMP_RET_USER_NOTIF); /* 32-bit ARM: always the supervisor's
 						business */
 	load(ret, FIELD(nr));
-	put_newest(ret, wish);
-	put_native(ret, wish);
+	put_newest(ret, params);
+	put_native(ret, params);
 #endif
 }

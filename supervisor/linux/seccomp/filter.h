@@ -24,7 +24,7 @@ struct aw_filter {
 /* With holds a call with a higher number is answered ENOSYS: file_setattr(2). */
 enum { AW_NEWEST_CALL = 469 };
 
-struct aw_filter_wish {
+struct aw_filter_params {
 	/* file calls made from the gate page are allowed: audit with local verdicts */
 	bool gate;
 	/* reading opens made from the gate page are allowed: enforce, when everything
@@ -36,6 +36,6 @@ struct aw_filter_wish {
 		   */
 };
 
-void aw_filter_build(const struct aw_filter_wish *wish, struct aw_filter *ret);
+void aw_filter_build(const struct aw_filter_params *params, struct aw_filter *ret);
 
 #endif

@@ -92,7 +92,7 @@ static bool is_about_files(const struct aw_notified *call)
 static void deal_with(struct aw_notified *call)
 {
 	if (!is_about_files(call))
-		aw_persona_drop();
+		aw_creds_restore();
 	/* an open tells by its path whether the loader makes it */
 	if (call->target.who.execing && call->row->effect != AW_FX_OPEN)
 		aw_call_arrived(call, false);
@@ -108,14 +108,14 @@ static void deal_with(struct aw_notified *call)
 	case AW_FX_SOCKET:
 	case AW_FX_LISTEN:
 	case AW_FX_OPTION:
-		(call->watch->holds ? aw_hand_network : aw_call_network)(call);
+		(call->watch->holds ? aw_emulate_network : aw_call_network)(call);
 		break;
 	case AW_FX_URING:
 	case AW_FX_SECCOMP:
 	case AW_FX_PRCTL:
-	case AW_FX_VIEW:
+	case AW_FX_NAMESPACE:
 	case AW_FX_CLONE:
-	case AW_FX_KIN:
+	case AW_FX_PROCESS:
 		if (!aw_vet_call(call))
 			break;
 		aw_call_self(call);
@@ -124,14 +124,14 @@ static void deal_with(struct aw_notified *call)
 	case AW_FX_OWNER:
 	case AW_FX_LANDLOCK:
 	case AW_FX_UMASK:
-	case AW_FX_RIGHTS:
+	case AW_FX_CREDS:
 	case AW_FX_IOCTL:
 	case AW_FX_CLONE3:
 	case AW_FX_REFUSE:
 		aw_call_self(call);
 		break;
 	default:
-		(call->watch->holds ? aw_hand_file : aw_call_file)(call);
+		(call->watch->holds ? aw_emulate_file : aw_call_file)(call);
 		break;
 	}
 }
@@ -143,7 +143,7 @@ static void reset(struct aw_notified *call, const struct seccomp_notif *request)
 	call->err = 0;
 	call->value = 0;
 	call->silent = call->gone = call->moves = call->leads = false;
-	call->moot = 0;
+	call->would_fail = 0;
 	call->verifying &= call->waited_for != 0;
 	call->device = call->inode = 0;
 	call->event = (struct aw_event){.kind = AW_EV_CALL,
@@ -174,7 +174,7 @@ static void log_call(struct aw_notified *call)
 void aw_call_arrived(struct aw_notified *call, bool loads_shim)
 {
 	struct aw_processes *tree = call->watch->tree;
-	struct aw_who *who = &call->target.who;
+	struct aw_process_info *who = &call->target.who;
 	unsigned over = aw_processes_execs_over(tree, who->pid, call->target.tid);
 
 	if (over && ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID,
@@ -186,11 +186,11 @@ void aw_call_arrived(struct aw_notified *call, bool loads_shim)
 /* Enforce: after an exec it is checked what the process has really become. */
 static bool arrives_well(struct aw_notified *call)
 {
-	struct aw_who *who = &call->target.who;
+	struct aw_process_info *who = &call->target.who;
 
 	if (!call->watch->holds || (!who->execing && !call->verifying))
 		return true;
-	aw_persona_drop();
+	aw_creds_restore();
 	if (who->execing)
 		aw_call_arrived(call, false);
 	if (!who->fresh && !call->verifying)
@@ -204,11 +204,11 @@ static bool arrives_well(struct aw_notified *call)
 /* Audit, and no memory for an entry: what it does is told all the same. */
 static bool is_there(struct aw_notified *call)
 {
-	struct aw_who who = {.exe = "?", .umask = -1};
+	struct aw_process_info who = {.exe = "?", .umask = -1};
 
 	if (!aw_proc_parent(call->target.tid, &who.pid, &who.ppid))
 		return false;
-	who.inner = who.pid;
+	who.netns = who.pid;
 	call->target.who = who;
 	return true;
 }
@@ -226,7 +226,7 @@ static bool is_known(struct aw_notified *call)
 	while (!aw_processes_find(watch->tree, call->target.tid, &call->target.who)) {
 		if (!watch->holds)
 			return is_there(call);
-		if (!aw_hand_waits(call))
+		if (!aw_emulate_waits(call))
 			return false;
 		if (--tries <= 0) {
 			call->reply = AW_REPLY_FAIL;
@@ -236,10 +236,10 @@ static bool is_known(struct aw_notified *call)
 		nanosleep(&pause, NULL);
 	}
 	if (watch->holds)
-		aw_place_find_proc(watch, &call->target);
+		aw_path_walk_proc(watch, &call->target);
 	call->profiles_before = call->target.who.role.profiles;
 	if (call->target.who.turning) {
-		aw_persona_drop();
+		aw_creds_restore();
 		aw_processes_turned(watch->tree, &call->target.who);
 	}
 	return true;
@@ -261,13 +261,13 @@ static void handle_inside(struct aw_notified *call, const struct seccomp_notif *
 	bool log_first = watch->enforce || watch->ask;
 
 	reset(call, request);
-	aw_persona_keep_for(call->target.tid);
+	aw_creds_keep_for(call->target.tid);
 	if (is_blind(call) || !is_known(call) ||
 		!aw_call_identify(call, &request->data))
 		call->silent = true;
 	else if (arrives_well(call))
 		deal_with(call);
-	if (call->reply == AW_REPLY_ASK && aw_call_park(call, request))
+	if (call->reply == AW_REPLY_ASK && aw_call_defer(call, request))
 		return;
 	if (call->moves) {
 		aw_shared_moved(atomic_load(&watch->shared));
@@ -288,8 +288,8 @@ static void handle_inside(struct aw_notified *call, const struct seccomp_notif *
 
 void aw_call_handle(struct aw_notified *call, const struct seccomp_notif *request)
 {
-	unsigned door = aw_readers_enter(&call->watch->readers);
+	unsigned door = aw_epoch_enter(&call->watch->readers);
 
 	handle_inside(call, request);
-	aw_readers_leave(&call->watch->readers, door);
+	aw_epoch_leave(&call->watch->readers, door);
 }

@@ -30,7 +30,7 @@ static bool unpack_socketcall(struct aw_notified *call)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (calls[i].number != call->args[0])
 			continue;
-		if (aw_syscalls[calls[i].row].effect >= AW_FX_HELD &&
+		if (aw_syscalls[calls[i].row].effect >= AW_FX_ENFORCE_ONLY &&
 			!call->watch->holds)
 			return false;
 		call->sys = calls[i].row;

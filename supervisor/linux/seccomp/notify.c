@@ -77,7 +77,7 @@ void aw_notify_again(struct aw_watch *watch, const struct seccomp_notif *request
 		free(call->response);
 	}
 	free(call);
-	aw_persona_drop();
+	aw_creds_restore();
 }
 
 /* Nobody is left under the filter (Linux 6.11 ends the waiting then). */
@@ -137,7 +137,7 @@ static void serve_call(struct server *server)
 static bool is_spare(struct server *server)
 {
 	struct aw_notify *notify = server->notify;
-	bool spare = false;
+	bool pooled = false;
 
 	if (server->slot < notify->usual || server->slot + 1 != notify->count ||
 		!aw_fair_is_calm(notify->fair))
@@ -146,10 +146,10 @@ static bool is_spare(struct server *server)
 	if (notify->watch->notify == notify && server->slot + 1 == notify->count) {
 		notify->count--;
 		pthread_detach(pthread_self());
-		spare = true;
+		pooled = true;
 	}
 	pthread_mutex_unlock(&crew_lock);
-	return spare;
+	return pooled;
 }
 
 /* One call after the other until the session ends, or there are enough others. */
@@ -220,7 +220,7 @@ static void *serve(void *arg)
 	prctl(PR_SET_NAME, "aw-notify");
 	aw_priority_raise();
 	if (server->notify->watch->holds)
-		aw_persona_prepare();
+		aw_creds_prepare();
 	serve_calls(server);
 	free_server(server);
 	return NULL;
@@ -314,7 +314,7 @@ int aw_notify_start(struct aw_watch *watch, unsigned usual, struct aw_notify **r
 	 */
 	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
-	aw_place_prepare();
+	aw_path_walk_prepare();
 	notify->fair = aw_fair_create(CREW_MOST, notify->request_size);
 	if (!notify->fair || !add_thread(notify)) {
 		aw_fair_free(notify->fair);

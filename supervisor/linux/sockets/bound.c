@@ -44,8 +44,8 @@ struct question {
 
 static int diag_socket(const struct aw_watch *watch)
 {
-	if (watch->inner)
-		return aw_inner_socket(watch->inner, AF_NETLINK, SOCK_DGRAM,
+	if (watch->netns)
+		return aw_netns_socket(watch->netns, AF_NETLINK, SOCK_DGRAM,
 			NETLINK_SOCK_DIAG, NULL, 0);
 	return socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 }

@@ -16,7 +16,7 @@ enum { TRIES = 8 };
 int aw_connecting_to(const struct aw_watch *watch, int fd, enum aw_route route,
 	const void *address, size_t len)
 {
-	if (!aw_outside_is_there(watch, fd, route))
+	if (!aw_replace_is_there(watch, fd, route))
 		return EISCONN;
 	return connect(fd, address, (socklen_t)len) < 0 ? errno : 0;
 }
@@ -65,12 +65,12 @@ bool aw_connecting_in_use(struct aw_notified *call, int *fd)
 				.second = -1,
 				.work = ask_waiting};
 
-			aw_hand_wait(call, &waiting);
+			aw_emulate_wait(call, &waiting);
 			return true;
 		}
 		err = ask(*fd);
 		if (err != EAFNOSUPPORT) {
-			aw_hand_answer(call, -err);
+			aw_emulate_answer(call, -err);
 			return true;
 		}
 	}

@@ -19,29 +19,30 @@
 #include "supervisor/util/cleanup.h"
 
 static int connect_to(
-	struct aw_notified *call, int fd, const struct aw_hand_address *address)
+	struct aw_notified *call, int fd, const struct aw_emulate_address *address)
 {
 	return aw_connecting_to(
 		call->watch, fd, address->route, &address->any, address->len);
 }
 
 /* Nobody has the name inside: it was meant to be outside. */
-static int connect_outside(struct aw_swap *swap, const void *address, size_t len)
+static int connect_outside(
+	struct aw_socket_replacement *swap, const void *address, size_t len)
 {
-	int err = aw_outside_make(swap, AW_ROUTE_OUTSIDE);
+	int err = aw_replace_make(swap, AW_ROUTE_OUTSIDE);
 
 	if (err || swap->fd < 0)
 		return err ? err : ECONNREFUSED;
 	err = aw_connecting_to(swap->watch, swap->fd, AW_ROUTE_OUTSIDE, address, len);
 	if (!err)
-		err = aw_outside_put(swap);
+		err = aw_replace_put(swap);
 	aw_close(aw_take_fd(&swap->fd));
 	return err;
 }
 
 static long connect_waiting(struct aw_waiting *waiting)
 {
-	struct aw_swap *swap = waiting->data;
+	struct aw_socket_replacement *swap = waiting->data;
 	int err = aw_connecting_to(waiting->watch, waiting->fd, waiting->route,
 		waiting->address, waiting->address_len);
 
@@ -64,7 +65,7 @@ static long connect_begun(struct aw_waiting *waiting)
 }
 
 /* Answers come at once, unless a queue is full: on this machine's loopback, by file. */
-static bool is_near(const struct aw_hand_address *address)
+static bool is_near(const struct aw_emulate_address *address)
 {
 	struct aw_address to;
 
@@ -80,7 +81,7 @@ static bool is_near(const struct aw_hand_address *address)
  * False: it has to be waited for.
  */
 static bool connect_promptly(struct aw_notified *call, int fd,
-	const struct aw_hand_address *address, struct aw_waiting *waiting)
+	const struct aw_emulate_address *address, struct aw_waiting *waiting)
 {
 	const struct timeval least = {.tv_usec = 1};
 	struct timeval patience;
@@ -89,26 +90,26 @@ static bool connect_promptly(struct aw_notified *call, int fd,
 
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, &len) < 0)
 		return false;
-	err = aw_persona_take(call->watch, &call->target);
+	err = aw_creds_assume(call->watch, &call->target);
 	if (!err) {
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &least, sizeof(least));
 		err = connect_to(call, fd, address);
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, len);
-		aw_persona_drop();
+		aw_creds_restore();
 	}
 	if (err == EINPROGRESS || err == EINTR)
 		waiting->work = connect_begun;
 	if (err == EINPROGRESS || err == EALREADY || err == EAGAIN || err == EINTR)
 		return false;
-	aw_hand_answer(call, -err);
+	aw_emulate_answer(call, -err);
 	return true;
 }
 
 /* The proxy will ask who this is. */
-static void note_client(
-	const struct aw_notified *call, int fd, const struct aw_hand_address *address)
+static void note_client(const struct aw_notified *call, int fd,
+	const struct aw_emulate_address *address)
 {
-	struct aw_traffic *traffic = call->watch->traffic;
+	struct aw_egress *traffic = call->watch->traffic;
 	struct stat st;
 
 	if (traffic && address->any.family == AF_INET && address->any.in.sin_port &&
@@ -124,7 +125,7 @@ static void note_client(
  * the socket that it waits for, as it has to when a signal ends the waiting.
  */
 static void connect_patiently(
-	struct aw_notified *call, int *fd, struct aw_hand_address *address)
+	struct aw_notified *call, int *fd, struct aw_emulate_address *address)
 {
 	struct aw_waiting waiting = {.watch = call->watch,
 		.id = call->id,
@@ -132,20 +133,20 @@ static void connect_patiently(
 		.address_len = address->len,
 		.route = address->route,
 		.work = connect_waiting};
-	int err = aw_outside_change(call, fd, address->route);
+	int err = aw_replace_change(call, fd, address->route);
 
 	if (err) {
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 		return;
 	}
 	aw_relay_note(call, *fd, address);
 	aw_name_route_note(call, *fd, address);
 	note_client(call, *fd, address);
 	if (address->route == AW_ROUTE_EITHER) {
-		struct aw_swap *swap = malloc(sizeof(*swap));
+		struct aw_socket_replacement *swap = malloc(sizeof(*swap));
 
 		if (swap)
-			*swap = aw_outside_swap(call, *fd);
+			*swap = aw_socket_replacement_of(call, *fd);
 		waiting.data = swap;
 		waiting.drop = free;
 	} else if (is_near(address) && connect_promptly(call, *fd, address, &waiting)) {
@@ -154,19 +155,19 @@ static void connect_patiently(
 	memcpy(waiting.address, &address->any, address->len);
 	waiting.fd = aw_take_fd(fd);
 	waiting.second = aw_take_fd(&address->place.object);
-	aw_hand_wait(call, &waiting);
+	aw_emulate_wait(call, &waiting);
 }
 
 /* The target gets what is connected, or about to be; an epoll instance is told no
  * earlier. */
 static void connect_at_once(
-	struct aw_notified *call, int fd, const struct aw_hand_address *address)
+	struct aw_notified *call, int fd, const struct aw_emulate_address *address)
 {
-	struct aw_swap swap = aw_outside_swap(call, fd);
-	int err = aw_persona_take(call->watch, &call->target), put = 0;
+	struct aw_socket_replacement swap = aw_socket_replacement_of(call, fd);
+	int err = aw_creds_assume(call->watch, &call->target), put = 0;
 
 	if (!err)
-		err = aw_outside_make(&swap, address->route);
+		err = aw_replace_make(&swap, address->route);
 	if (!err) {
 		aw_name_route_note(call, swap.fd >= 0 ? swap.fd : fd, address);
 		aw_relay_note(call, swap.fd >= 0 ? swap.fd : fd, address);
@@ -176,19 +177,20 @@ static void connect_at_once(
 		err = connect_to(call, swap.fd >= 0 ? swap.fd : fd, address);
 	if (err == ECONNREFUSED && address->route == AW_ROUTE_EITHER)
 		err = connect_outside(&swap, &address->any, address->len);
-	aw_persona_drop();
+	aw_creds_restore();
 	if (swap.fd >= 0 && (!err || err == EINPROGRESS))
-		put = aw_outside_put(&swap);
+		put = aw_replace_put(&swap);
 	if (swap.fd >= 0)
 		aw_close(swap.fd);
-	aw_hand_answer(call, -(put ? put : err));
+	aw_emulate_answer(call, -(put ? put : err));
 }
 
-void aw_hand_connect(struct aw_notified *call, int *fd, struct aw_hand_address *address)
+void aw_emulate_connect(
+	struct aw_notified *call, int *fd, struct aw_emulate_address *address)
 {
-	aw_hand_use(address);
+	aw_emulate_use(address);
 	if (address->place.parent >= 0 && address->place.object < 0)
-		aw_hand_answer(call, -ENOENT);
+		aw_emulate_answer(call, -ENOENT);
 	else if (!(fcntl(*fd, F_GETFL) & O_NONBLOCK) && address->any.family)
 		connect_patiently(call, fd, address);
 	else

@@ -19,7 +19,7 @@
 
 enum { CONTROL_MAX = 64 * 1024 };
 
-void aw_control_release(struct aw_control *control)
+void aw_control_release(struct aw_control_messages *control)
 {
 	free(control->bytes);
 	for (size_t i = 0; i < control->right_count; i++)
@@ -31,14 +31,14 @@ void aw_control_release(struct aw_control *control)
 /* What a walk over control messages is about. */
 struct visit {
 	struct aw_notified *call;
-	struct aw_control *control;
+	struct aw_control_messages *control;
 };
 
 /* Descriptors that go along become ours first. */
 static int take_rights(const struct visit *v, int *numbers, size_t count)
 {
 	const struct aw_target *target = &v->call->target;
-	struct aw_control *control = v->control;
+	struct aw_control_messages *control = v->control;
 	AW_CLOSE int pidfd = aw_pidfd_of_thread(target->tid, target->who.pid);
 
 	if (control->right_count + count > AW_RIGHTS_MAX)
@@ -56,7 +56,7 @@ static int take_rights(const struct visit *v, int *numbers, size_t count)
 /* A route of its own: the address would not be where it goes. */
 static bool is_refused(struct aw_notified *call, int level, int type)
 {
-	const char *name = aw_option_of_message(level, type);
+	const char *name = aw_socket_option_of_message(level, type);
 	char what[64];
 
 	if (!name || aw_image_network_open(atomic_load(&call->watch->image),
@@ -79,7 +79,7 @@ static int look_at(void *data, int level, int type, int *numbers, size_t count)
 }
 
 int aw_control_read(struct aw_notified *call, uint64_t address, uint64_t len,
-	bool addressed, struct aw_control *ret)
+	bool addressed, struct aw_control_messages *ret)
 {
 	struct visit visit = {call, ret};
 	int err;
@@ -131,7 +131,7 @@ static void clear_interface(struct cmsghdr *c)
 }
 
 void aw_control_route(
-	struct aw_control *control, int fd, const union aw_any_address *to)
+	struct aw_control_messages *control, int fd, const union aw_any_address *to)
 {
 	struct msghdr msg = {
 		.msg_control = control->bytes, .msg_controllen = control->len};

@@ -11,7 +11,7 @@
 
 enum { AW_RIGHTS_MAX = 253 /* SCM_MAX_FD */ };
 
-struct aw_control {
+struct aw_control_messages {
 	char *bytes; /* owned; laid out for us, also from a 32-bit target */
 	size_t len;
 	int rights[AW_RIGHTS_MAX]; /* owned: descriptors that are passed on */
@@ -24,16 +24,16 @@ struct aw_control {
  * is what would lead the message elsewhere (option.h); then the call is answered.
  */
 int aw_control_read(struct aw_notified *call, uint64_t address, uint64_t len,
-	bool addressed, struct aw_control *ret);
+	bool addressed, struct aw_control_messages *ret);
 
 /*
  * Leave it to the routes by which interface it goes, unless its address (NULL: that of
  * the connection) means nothing without one.
  */
 void aw_control_route(
-	struct aw_control *control, int fd, const union aw_any_address *to);
+	struct aw_control_messages *control, int fd, const union aw_any_address *to);
 
 /* Free the contents, not the struct itself. */
-void aw_control_release(struct aw_control *control);
+void aw_control_release(struct aw_control_messages *control);
 
 #endif

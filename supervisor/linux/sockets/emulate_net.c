@@ -30,13 +30,13 @@
 #include "supervisor/linux/target/creds.h"
 #include "supervisor/util/cleanup.h"
 
-int aw_hand_socket(struct aw_notified *call, int number)
+int aw_emulate_socket(struct aw_notified *call, int number)
 {
 	AW_CLOSE int pidfd = aw_pidfd_of_thread(call->target.tid, call->target.who.pid);
 	int fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
 
 	if (fd < 0)
-		aw_hand_answer(call, -errno);
+		aw_emulate_answer(call, -errno);
 	return fd;
 }
 
@@ -53,7 +53,7 @@ static int socket_option(int fd, int option)
  * (route.c, ip_route_output_key_hash()).  Said in full, so that another thread cannot
  * change by bind what it means.
  */
-static void name_home(int fd, struct aw_hand_address *address)
+static void name_home(int fd, struct aw_emulate_address *address)
 {
 	union aw_any_address *to = &address->any, at;
 	struct in6_addr *six = &to->in6.sin6_addr;
@@ -98,8 +98,8 @@ static bool is_strange(int domain)
 	       domain != AF_NETLINK;
 }
 
-int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t len,
-	struct aw_hand_address *ret)
+int aw_emulate_address(struct aw_notified *call, int fd, uint64_t address, uint64_t len,
+	struct aw_emulate_address *ret)
 {
 	memset(&ret->any, 0, sizeof(ret->any));
 	ret->len = (size_t)len;
@@ -141,17 +141,17 @@ static void note_unfound(
 }
 
 /* A socket file: its place, so that what is judged is what is spoken to. */
-static bool find_file(struct aw_notified *call, struct aw_hand_address *address)
+static bool find_file(struct aw_notified *call, struct aw_emulate_address *address)
 {
-	const struct aw_walk_wish wish = {
+	const struct aw_path_walk_params params = {
 		.dir = AT_FDCWD, .follow = call->row->effect != AW_FX_BIND};
 	struct aw_text path = {NULL, 0}, raw = {NULL, 0};
 	bool found;
 
 	memcpy(call->raw, address->any.un.sun_path, sizeof(address->any.un.sun_path));
 	call->raw[address->len - offsetof(struct sockaddr_un, sun_path)] = '\0';
-	found = aw_hand_find(call, &wish, call->raw, &address->place, &path, &raw);
-	aw_persona_drop();
+	found = aw_emulate_find(call, &params, call->raw, &address->place, &path, &raw);
+	aw_creds_restore();
 	if (!found)
 		note_unfound(call, &path, &raw);
 	return found;
@@ -162,9 +162,9 @@ static bool find_file(struct aw_notified *call, struct aw_hand_address *address)
  * rules are, and no denial.  What is hidden is not there.
  */
 static int answer_without_rules(
-	const struct aw_notified *call, const struct aw_hand_address *address)
+	const struct aw_notified *call, const struct aw_emulate_address *address)
 {
-	const struct aw_place *place = &address->place;
+	const struct aw_location *place = &address->place;
 	struct aw_decision seen;
 
 	if (place->parent < 0)
@@ -185,16 +185,16 @@ static void answer_for_kernel(struct aw_notified *call, int err)
 {
 	static const struct aw_decision none = {AW_ALLOW, AW_NO_RULE};
 
-	if (!aw_hand_waits(call))
+	if (!aw_emulate_waits(call))
 		return;
 	aw_call_decide(call, &none);
 	call->event.result_known = true;
 	call->event.result = err;
-	aw_hand_answer(call, -err);
+	aw_emulate_answer(call, -err);
 }
 
 static bool is_answered_without_rules(
-	struct aw_notified *call, const struct aw_hand_address *address)
+	struct aw_notified *call, const struct aw_emulate_address *address)
 {
 	int err = answer_without_rules(call, address);
 
@@ -205,7 +205,7 @@ static bool is_answered_without_rules(
 
 /* What a server has left may be taken over: as the kernel says it, and no denial. */
 static bool is_left(const struct aw_notified *call,
-	const struct aw_hand_address *address, const struct aw_decision *decision)
+	const struct aw_emulate_address *address, const struct aw_decision *decision)
 {
 	return call->watch->enforce && decision->verdict == AW_DENY &&
 	       call->event.action != AW_BIND && address->place.object >= 0 &&
@@ -213,7 +213,7 @@ static bool is_left(const struct aw_notified *call,
 }
 
 /* Bytes of an abstract name, the leading NUL among them; 0: it is none. */
-static size_t abstract_len(const struct aw_hand_address *address)
+static size_t abstract_len(const struct aw_emulate_address *address)
 {
 	const struct sockaddr_un *un = &address->any.un;
 	size_t before = offsetof(struct sockaddr_un, sun_path);
@@ -226,7 +226,7 @@ static size_t abstract_len(const struct aw_hand_address *address)
 
 /* The session's own servers may be spoken to even where no rule names them. */
 static bool is_own_server(const struct aw_watch *watch,
-	const struct aw_hand_address *address, const struct aw_address *to)
+	const struct aw_emulate_address *address, const struct aw_address *to)
 {
 	if (to->family != AF_UNIX)
 		return false;
@@ -237,7 +237,8 @@ static bool is_own_server(const struct aw_watch *watch,
 		       address->type);
 }
 
-bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *address)
+bool aw_emulate_may_address(
+	struct aw_notified *call, struct aw_emulate_address *address)
 {
 	const struct aw_image *image = atomic_load(&call->watch->image);
 	uint32_t profiles = call->target.who.role.profiles;
@@ -272,7 +273,7 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 		address->route = aw_route_of_own_name(call, &to);
 	}
 	if (aw_name_route_is_cache(call, &to, &decision)) {
-		aw_hand_answer(call, -ENOENT);
+		aw_emulate_answer(call, -ENOENT);
 		call->silent = true;
 		return false;
 	}
@@ -290,12 +291,12 @@ bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *addre
 		return false;
 	}
 	aw_call_decide(call, &decision);
-	return call->reply == AW_REPLY_CONTINUE && aw_hand_waits(call);
+	return call->reply == AW_REPLY_CONTINUE && aw_emulate_waits(call);
 }
 
 /* The address to use in a call of ours: a socket file by the descriptor that holds it.
  */
-void aw_hand_use(struct aw_hand_address *address)
+void aw_emulate_use(struct aw_emulate_address *address)
 {
 	struct sockaddr_un *un = &address->any.un;
 
@@ -308,30 +309,31 @@ void aw_hand_use(struct aw_hand_address *address)
 
 /* A name that git minds may come only where it was looked at. */
 static int bind_file(
-	struct aw_notified *call, int fd, const struct aw_hand_address *address)
+	struct aw_notified *call, int fd, const struct aw_emulate_address *address)
 {
-	const struct aw_place *place = &address->place;
+	const struct aw_location *place = &address->place;
 
-	if (aw_place_bind(call->watch, &call->target, place, fd,
+	if (aw_location_bind(call->watch, &call->target, place, fd,
 		    call->in_git ? NULL : call->raw) < 0)
 		return -errno;
 	aw_bound_add_file(call->watch, fd, place->parent);
 	return 0;
 }
 
-static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *address)
+static void bind_it(
+	struct aw_notified *call, int *fd, struct aw_emulate_address *address)
 {
-	int result = -aw_outside_turn_inside(call, fd, address->route);
+	int result = -aw_replace_turn_inside(call, fd, address->route);
 
 	if (!result)
-		result = -aw_persona_take(call->watch, &call->target);
+		result = -aw_creds_assume(call->watch, &call->target);
 	if (result) {
-		aw_hand_answer(call, result);
+		aw_emulate_answer(call, result);
 		return;
 	}
 	if (address->place.parent >= 0) {
 		if (!aw_git_enter(call, &address->place, true)) {
-			aw_persona_drop();
+			aw_creds_restore();
 			return;
 		}
 		result = bind_file(call, *fd, address);
@@ -345,42 +347,42 @@ static void bind_it(struct aw_notified *call, int *fd, struct aw_hand_address *a
 			aw_bound_add_name(call->watch, *fd, address->any.un.sun_path,
 				abstract_len(address));
 	}
-	aw_persona_drop();
-	aw_hand_answer(call, result);
+	aw_creds_restore();
+	aw_emulate_answer(call, result);
 }
 
 static void connect_it(
-	struct aw_notified *call, int *fd, struct aw_hand_address *address)
+	struct aw_notified *call, int *fd, struct aw_emulate_address *address)
 {
 	/* without a family it is disconnected, wherever it is */
 	if (address->any.family && aw_connecting_in_use(call, fd))
 		return;
 	if (aw_relay_may_begin(call, *fd, address) &&
 		!aw_relay_connect(call, fd, address))
-		aw_hand_connect(call, fd, address);
+		aw_emulate_connect(call, fd, address);
 }
 
 static void to_address(struct aw_notified *call)
 {
-	AW_CLOSE int fd = aw_hand_socket(call, (int)call->args[0]);
-	struct aw_hand_address address;
+	AW_CLOSE int fd = aw_emulate_socket(call, (int)call->args[0]);
+	struct aw_emulate_address address;
 	int err;
 
 	if (fd < 0)
 		return;
-	err = aw_hand_address(
+	err = aw_emulate_address(
 		call, fd, call->args[1], (uint32_t)call->args[2], &address);
 	if (err) {
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 		return;
 	}
-	if (aw_hand_may_address(call, &address)) {
+	if (aw_emulate_may_address(call, &address)) {
 		if (call->row->effect == AW_FX_BIND)
 			bind_it(call, &fd, &address);
 		else
 			connect_it(call, &fd, &address);
 	}
-	aw_place_release(&address.place);
+	aw_location_release(&address.place);
 }
 
 static int socket_for(struct aw_notified *call)
@@ -388,9 +390,9 @@ static int socket_for(struct aw_notified *call)
 	int family = (int)call->args[0], type = (int)call->args[1] | SOCK_CLOEXEC;
 	int fd;
 
-	if (call->watch->inner)
-		return aw_inner_socket(
-			call->watch->inner, family, type, (int)call->args[2], NULL, 0);
+	if (call->watch->netns)
+		return aw_netns_socket(
+			call->watch->netns, family, type, (int)call->args[2], NULL, 0);
 	fd = socket(family, type, (int)call->args[2]);
 	return fd < 0 ? -errno : fd;
 }
@@ -403,27 +405,27 @@ static void make_socket(struct aw_notified *call)
 {
 	int type = (int)call->args[1], fd, err;
 
-	if (call->watch->own_network && !call->watch->inner &&
+	if (call->watch->own_network && !call->watch->netns &&
 		call->args[0] != AF_UNIX) {
-		aw_hand_answer(call, -ENOSYS);
+		aw_emulate_answer(call, -ENOSYS);
 		return;
 	}
-	err = aw_persona_take(call->watch, &call->target);
+	err = aw_creds_assume(call->watch, &call->target);
 	if (err) {
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 		return;
 	}
 	fd = socket_for(call);
-	aw_persona_drop();
+	aw_creds_restore();
 	if (fd < 0)
-		aw_hand_answer(call, fd);
-	else if (!aw_hand_give(call, &fd, O_RDWR | (type & SOCK_CLOEXEC)))
+		aw_emulate_answer(call, fd);
+	else if (!aw_emulate_give(call, &fd, O_RDWR | (type & SOCK_CLOEXEC)))
 		aw_cleanup_close(&fd);
 }
 
 static void make(struct aw_notified *call)
 {
-	(call->sys == AW_SYS_socketpair ? aw_hand_pair : make_socket)(call);
+	(call->sys == AW_SYS_socketpair ? aw_emulate_pair : make_socket)(call);
 }
 
 /*
@@ -439,7 +441,8 @@ static void on_socket(struct aw_notified *call)
 	struct aw_decision decision;
 
 	call->event.family = family;
-	if (kernel || aw_option_is_common(family, (int)call->args[1], protocol)) {
+	if (kernel ||
+		aw_socket_option_is_common(family, (int)call->args[1], protocol)) {
 		call->silent = true;
 		if (call->by_memory)
 			make(call);
@@ -453,7 +456,7 @@ static void on_socket(struct aw_notified *call)
 		make(call);
 }
 
-void aw_hand_network(struct aw_notified *call)
+void aw_emulate_network(struct aw_notified *call)
 {
 	call->event.action = aw_action_of_effect((enum aw_effect)call->row->effect, 0);
 	switch (call->row->effect) {
@@ -466,10 +469,10 @@ void aw_hand_network(struct aw_notified *call)
 		break;
 	case AW_FX_LISTEN:
 	case AW_FX_OPTION:
-		aw_hand_option(call);
+		aw_emulate_option(call);
 		break;
 	default:
-		aw_hand_send(call);
+		aw_emulate_send(call);
 		break;
 	}
 }

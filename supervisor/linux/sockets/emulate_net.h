@@ -18,36 +18,37 @@ enum aw_route {
 };
 
 /* An address, copied out of the target. */
-struct aw_hand_address {
+struct aw_emulate_address {
 	union aw_any_address any, judged; /* as given; as the kernel will take it */
 	size_t len;
 	int domain, type, protocol; /* of the socket */
-	struct aw_place place;	    /* of a socket file; owned */
+	struct aw_location place;   /* of a socket file; owned */
 	enum aw_route route;
 };
 
 /* The target's socket as a descriptor of ours (owned), or -1: answered. */
-int aw_hand_socket(struct aw_notified *call, int number);
+int aw_emulate_socket(struct aw_notified *call, int number);
 
 /* Copy an address; 0 or an errno. The place is set up empty. */
-int aw_hand_address(struct aw_notified *call, int fd, uint64_t address, uint64_t len,
-	struct aw_hand_address *ret);
+int aw_emulate_address(struct aw_notified *call, int fd, uint64_t address, uint64_t len,
+	struct aw_emulate_address *ret);
 
 /* Its verdict into event and reply, its place found; true: it may be used. */
-bool aw_hand_may_address(struct aw_notified *call, struct aw_hand_address *address);
+bool aw_emulate_may_address(
+	struct aw_notified *call, struct aw_emulate_address *address);
 
 /* Make it one that can be used from here. */
-void aw_hand_use(struct aw_hand_address *address);
+void aw_emulate_use(struct aw_emulate_address *address);
 
 /* emulate_option.c: listen and setsockopt; socketpair by socketcall(2). */
-void aw_hand_option(struct aw_notified *call);
-void aw_hand_pair(struct aw_notified *call);
+void aw_emulate_option(struct aw_notified *call);
+void aw_emulate_pair(struct aw_notified *call);
 
 /* emulate_connect.c: connect *fd, which may become another, and answer. */
-void aw_hand_connect(
-	struct aw_notified *call, int *fd, struct aw_hand_address *address);
+void aw_emulate_connect(
+	struct aw_notified *call, int *fd, struct aw_emulate_address *address);
 
 /* emulate_send.c: sendto, sendmsg and sendmmsg with an address. */
-void aw_hand_send(struct aw_notified *call);
+void aw_emulate_send(struct aw_notified *call);
 
 #endif

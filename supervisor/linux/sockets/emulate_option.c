@@ -21,7 +21,7 @@ enum { VALUE_MAX = 4096 };
 
 /* --- listen --- */
 
-static bool local_address(int fd, struct aw_hand_address *ret)
+static bool local_address(int fd, struct aw_emulate_address *ret)
 {
 	socklen_t len = sizeof(ret->any.storage), size = sizeof(int);
 
@@ -36,13 +36,13 @@ static bool local_address(int fd, struct aw_hand_address *ret)
 	return true;
 }
 
-static bool is_internet(const struct aw_hand_address *address)
+static bool is_internet(const struct aw_emulate_address *address)
 {
 	return address->domain == AF_INET || address->domain == AF_INET6;
 }
 
 /* Of the kind that a port is found for when it listens. */
-static bool listens(int fd, const struct aw_hand_address *address)
+static bool listens(int fd, const struct aw_emulate_address *address)
 {
 	socklen_t len = sizeof(int);
 	int type = 0;
@@ -53,12 +53,13 @@ static bool listens(int fd, const struct aw_hand_address *address)
 }
 
 /* The port is at the same place in both families. */
-static unsigned port_of(const struct aw_hand_address *address)
+static unsigned port_of(const struct aw_emulate_address *address)
 {
 	return is_internet(address) ? ntohs(address->any.in.sin_port) : 0;
 }
 
-static bool is_same(const struct aw_hand_address *a, const struct aw_hand_address *b)
+static bool is_same(
+	const struct aw_emulate_address *a, const struct aw_emulate_address *b)
 {
 	return a->len == b->len && memcmp(&a->any, &b->any, a->len) == 0;
 }
@@ -66,14 +67,14 @@ static bool is_same(const struct aw_hand_address *a, const struct aw_hand_addres
 /* Nobody outside is listened to by what a wall shuts in. */
 static int listen_as(struct aw_notified *call, int *fd_at, enum aw_route route)
 {
-	int err = aw_outside_turn_inside(call, fd_at, route), fd = *fd_at;
+	int err = aw_replace_turn_inside(call, fd_at, route), fd = *fd_at;
 
 	if (!err)
-		err = aw_persona_take(call->watch, &call->target);
+		err = aw_creds_assume(call->watch, &call->target);
 	if (err)
 		return -err;
 	err = listen(fd, (int)call->args[1]) < 0 ? errno : 0;
-	aw_persona_drop();
+	aw_creds_restore();
 	return -err;
 }
 
@@ -85,36 +86,36 @@ static int listen_as(struct aw_notified *call, int *fd_at, enum aw_route route)
  */
 static void on_listen(struct aw_notified *call)
 {
-	AW_CLOSE int fd = aw_hand_socket(call, (int)call->args[0]);
-	struct aw_hand_address before, after;
+	AW_CLOSE int fd = aw_emulate_socket(call, (int)call->args[0]);
+	struct aw_emulate_address before, after;
 	int result;
 
 	call->silent = true;
 	if (fd < 0)
 		return;
 	if (!local_address(fd, &before)) {
-		aw_hand_answer(call, -errno);
+		aw_emulate_answer(call, -errno);
 		return;
 	}
 	if (listens(fd, &before)) {
 		call->silent = false;
-		if (!aw_hand_may_address(call, &before))
+		if (!aw_emulate_may_address(call, &before))
 			return;
 		call->silent =
 			port_of(&before) != 0; /* it was told when it was bound */
-	} else if (!aw_hand_waits(call)) {
+	} else if (!aw_emulate_waits(call)) {
 		return;
 	}
 	result = listen_as(call, &fd, before.route);
 	if (!result && port_of(&before) && local_address(fd, &after) &&
 		!is_same(&before, &after)) {
 		call->silent = false;
-		if (!aw_hand_may_address(call, &after)) {
+		if (!aw_emulate_may_address(call, &after)) {
 			shutdown(fd, SHUT_RDWR);
 			return;
 		}
 	}
-	aw_hand_answer(call, result);
+	aw_emulate_answer(call, result);
 }
 
 /* --- options --- */
@@ -133,14 +134,14 @@ struct value {
 
 static int set_it(struct aw_notified *call, int fd, const struct value *value)
 {
-	int err = aw_persona_take(call->watch, &call->target);
+	int err = aw_creds_assume(call->watch, &call->target);
 
 	if (err)
 		return -err;
 	err = setsockopt(fd, value->level, value->name, value->is.bytes, value->len) < 0
 		      ? errno
 		      : 0;
-	aw_persona_drop();
+	aw_creds_restore();
 	return -err;
 }
 
@@ -194,8 +195,8 @@ static int copy_value(struct aw_notified *call, struct value *ret)
 }
 
 /* The group as an address to listen on, at the port of the socket. */
-static bool group_of(const struct value *value, const struct aw_hand_address *local,
-	struct aw_hand_address *ret)
+static bool group_of(const struct value *value, const struct aw_emulate_address *local,
+	struct aw_emulate_address *ret)
 {
 	union aw_any_address *any = &ret->any;
 
@@ -224,23 +225,23 @@ static bool group_of(const struct value *value, const struct aw_hand_address *lo
 
 static bool may_join(struct aw_notified *call, int fd, const struct value *value)
 {
-	struct aw_hand_address local, group;
+	struct aw_emulate_address local, group;
 
 	if (!local_address(fd, &local) || !is_internet(&local)) {
-		aw_hand_answer(call, -ENOPROTOOPT);
+		aw_emulate_answer(call, -ENOPROTOOPT);
 		return false;
 	}
 	if (!group_of(value, &local, &group)) {
-		aw_hand_answer(call, -EINVAL);
+		aw_emulate_answer(call, -EINVAL);
 		return false;
 	}
 	call->silent = false;
-	return aw_hand_may_address(call, &group);
+	return aw_emulate_may_address(call, &group);
 }
 
 static void set_on_behalf(struct aw_notified *call, bool joins)
 {
-	AW_CLOSE int fd = aw_hand_socket(call, (int)call->args[0]);
+	AW_CLOSE int fd = aw_emulate_socket(call, (int)call->args[0]);
 	struct value value;
 	int err;
 
@@ -248,12 +249,12 @@ static void set_on_behalf(struct aw_notified *call, bool joins)
 		return;
 	err = copy_value(call, &value);
 	if (err)
-		aw_hand_answer(call, -err);
-	else if (joins ? may_join(call, fd, &value) : aw_hand_waits(call))
-		aw_hand_answer(call, set_it(call, fd, &value));
+		aw_emulate_answer(call, -err);
+	else if (joins ? may_join(call, fd, &value) : aw_emulate_waits(call))
+		aw_emulate_answer(call, set_it(call, fd, &value));
 }
 
-static void refuse(struct aw_notified *call, const struct aw_option *option)
+static void refuse(struct aw_notified *call, const struct aw_socket_option *option)
 {
 	char what[64];
 
@@ -262,8 +263,8 @@ static void refuse(struct aw_notified *call, const struct aw_option *option)
 }
 
 /* Where the network is all open there is nothing to get round. */
-static enum aw_option_kind kind_of(
-	const struct aw_notified *call, const struct aw_option *option)
+static enum aw_socket_option_kind kind_of(
+	const struct aw_notified *call, const struct aw_socket_option *option)
 {
 	bool off = !(uint32_t)call->args[4]; /* no value: the option is taken away */
 
@@ -271,7 +272,7 @@ static enum aw_option_kind kind_of(
 		aw_image_network_open(atomic_load(&call->watch->image),
 			call->target.who.role.profiles))
 		return AW_OPTION_PLAIN;
-	return (enum aw_option_kind)option->kind;
+	return (enum aw_socket_option_kind)option->kind;
 }
 
 /*
@@ -280,9 +281,9 @@ static enum aw_option_kind kind_of(
  */
 static void on_option(struct aw_notified *call)
 {
-	const struct aw_option *option =
-		aw_option_find((int)call->args[1], (int)call->args[2]);
-	enum aw_option_kind kind = kind_of(call, option);
+	const struct aw_socket_option *option =
+		aw_socket_option_find((int)call->args[1], (int)call->args[2]);
+	enum aw_socket_option_kind kind = kind_of(call, option);
 
 	call->silent = true;
 	if (kind == AW_OPTION_REDIRECTS)
@@ -291,7 +292,7 @@ static void on_option(struct aw_notified *call)
 		set_on_behalf(call, kind == AW_OPTION_JOINS);
 }
 
-void aw_hand_option(struct aw_notified *call)
+void aw_emulate_option(struct aw_notified *call)
 {
 	if (call->row->effect == AW_FX_LISTEN)
 		on_listen(call);
@@ -311,20 +312,20 @@ static int give(struct aw_notified *call, int fd, int type)
 	return number < 0 ? -errno : number;
 }
 
-void aw_hand_pair(struct aw_notified *call)
+void aw_emulate_pair(struct aw_notified *call)
 {
 	int type = (int)call->args[1], pair[2], numbers[2], err;
 
-	err = aw_persona_take(call->watch, &call->target);
+	err = aw_creds_assume(call->watch, &call->target);
 	if (!err) {
 		err = socketpair((int)call->args[0], type | SOCK_CLOEXEC,
 			      (int)call->args[2], pair) < 0
 			      ? errno
 			      : 0;
-		aw_persona_drop();
+		aw_creds_restore();
 	}
 	if (err) {
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 		return;
 	}
 	numbers[0] = give(call, pair[0], type);
@@ -334,5 +335,5 @@ void aw_hand_pair(struct aw_notified *call)
 	if (numbers[1] >= 0 && !aw_target_write(&call->target, call->args[3], numbers,
 				       sizeof(numbers)))
 		numbers[1] = -EFAULT;
-	aw_hand_answer(call, numbers[1] < 0 ? numbers[1] : 0);
+	aw_emulate_answer(call, numbers[1] < 0 ? numbers[1] : 0);
 }

@@ -19,8 +19,8 @@
 
 /* One from the connect to its end; freed then. */
 struct crossing {
-	struct aw_passage passage; /* first: the hooks' context */
-	struct aw_standin *standin;
+	struct aw_relayed_connection passage; /* first: the hooks' context */
+	struct aw_transparent_listener *listener;
 	struct aw_visit visit;
 	int client;  /* owned: the target's socket, until it is connected; or -1 */
 	int outside; /* owned, until the relay has it; or -1 */
@@ -37,7 +37,7 @@ static int number_of(int fd, int level, int option)
 
 /* Does it lead outside, and not to a loopback or a name service of ours? */
 static bool leads_outside(
-	const struct aw_notified *call, const struct aw_hand_address *address)
+	const struct aw_notified *call, const struct aw_emulate_address *address)
 {
 	struct aw_address to;
 
@@ -47,7 +47,7 @@ static bool leads_outside(
 	aw_address_of(&address->any, &to);
 	if (to.family != AF_INET && to.family != AF_INET6)
 		return false;
-	if (call->watch->inner)
+	if (call->watch->netns)
 		return address->route == AW_ROUTE_OUTSIDE;
 	return (address->route == AW_ROUTE_AS_IT_IS ||
 		       address->route == AW_ROUTE_OUTSIDE) &&
@@ -82,7 +82,7 @@ static bool is_fresh_tcp(int fd)
 }
 
 /* What does not pass through us cannot be looked at, nor counted. */
-static bool may_go_past(struct aw_notified *call, const struct aw_traffic_rules *rules,
+static bool may_go_past(struct aw_notified *call, const struct aw_egress_rules *rules,
 	const struct aw_address *to)
 {
 	struct aw_verify verify;
@@ -97,10 +97,10 @@ static bool may_go_past(struct aw_notified *call, const struct aw_traffic_rules 
 }
 
 bool aw_relay_may_begin(
-	struct aw_notified *call, int fd, const struct aw_hand_address *address)
+	struct aw_notified *call, int fd, const struct aw_emulate_address *address)
 {
-	struct aw_traffic *traffic = call->watch->traffic;
-	const struct aw_traffic_rules *rules;
+	struct aw_egress *traffic = call->watch->traffic;
+	const struct aw_egress_rules *rules;
 	struct aw_address to;
 	bool stream = is_stream(fd), tcp, may; /* MPTCP and SCTP connect, too */
 
@@ -111,8 +111,8 @@ bool aw_relay_may_begin(
 	aw_address_of(&address->any, &to);
 	if (!tcp && !may_go_past(call, rules, &to))
 		return false;
-	may = stream ? aw_meter_connect(&traffic->meter)
-		     : aw_meter_datagram(&traffic->meter, &to);
+	may = stream ? aw_quota_connect(&traffic->quota)
+		     : aw_quota_datagram(&traffic->quota, &to);
 	return may || refuse(call, &rules->by_connections);
 }
 
@@ -122,7 +122,7 @@ static void crossing_free(struct crossing *c)
 {
 	if (c->waits)
 		atomic_fetch_sub(&c->passage.traffic->waiting, 1);
-	aw_standin_close(c->standin);
+	aw_transparent_listener_close(c->listener);
 	if (c->client >= 0)
 		aw_close(c->client);
 	if (c->outside >= 0)
@@ -141,7 +141,7 @@ static void on_end(void *ctx, const struct aw_relay_end *end)
 
 	/* one that was never connected is none */
 	if (c->client < 0)
-		aw_passage_ended(&c->passage, end);
+		aw_relayed_connection_ended(&c->passage, end);
 	crossing_free(c);
 }
 
@@ -156,21 +156,21 @@ static int on_begin(void *ctx, int err)
 	if (fd < 0)
 		return -1;
 	aw_close(aw_take_fd(&c->client));
-	aw_standin_close(c->standin);
-	c->standin = NULL;
+	aw_transparent_listener_close(c->listener);
+	c->listener = NULL;
 	return fd;
 }
 
 /* A socket like the target's, for the way to the server. */
 static int make_outside(
-	struct aw_inner *inner, int client, int domain, struct crossing *c)
+	struct aw_netns *netns, int client, int domain, struct crossing *c)
 {
 	static const int off = 0;
 
 	c->outside = socket(domain, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
 	if (c->outside < 0)
 		return errno;
-	aw_outside_copy_options(inner, client, c->outside);
+	aw_replace_copy_options(netns, client, c->outside);
 	/* the first bytes cannot go along: they are not there yet */
 	setsockopt(c->outside, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &off, sizeof(off));
 	setsockopt(client, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &off, sizeof(off));
@@ -195,12 +195,12 @@ static int hand_to_relay(struct crossing *c, struct aw_relay_pair *pair)
 
 static void begin_passage(struct crossing *c, struct aw_relay_pair *pair)
 {
-	struct aw_passage *p = &c->passage;
+	struct aw_relayed_connection *p = &c->passage;
 	struct aw_connection is = p->is;
 	struct aw_address to = p->verify.to;
 
 	is.began = aw_watch_now();
-	aw_passage_begin(p, p->traffic, &is, &to, p->verify.rule, pair);
+	aw_relayed_connection_begin(p, p->traffic, &is, &to, p->verify.rule, pair);
 }
 
 /* By a thread of its own, as it may take long: first there, then here. */
@@ -213,14 +213,14 @@ static long connect_waiting(struct aw_waiting *waiting)
 	if (connect(c->outside, (const struct sockaddr *)waiting->address,
 		    (socklen_t)waiting->address_len) < 0)
 		return -1;
-	aw_persona_drop(); /* the rest is ours */
-	err = aw_standin_open(c->passage.traffic->standins,
+	aw_creds_restore(); /* the rest is ours */
+	err = aw_transparent_listener_open(c->passage.traffic->listeners,
 		(const struct sockaddr *)waiting->address,
-		(socklen_t)waiting->address_len, &c->standin);
-	fd = err ? -err : aw_standin_let_in(c->standin, waiting->fd);
+		(socklen_t)waiting->address_len, &c->listener);
+	fd = err ? -err : aw_transparent_listener_let_in(c->listener, waiting->fd);
 	if (fd >= 0) {
-		aw_standin_close(c->standin);
-		c->standin = NULL;
+		aw_transparent_listener_close(c->listener);
+		c->listener = NULL;
 		pair.inside = fd;
 		begin_passage(c, &pair);
 		waiting->data = NULL; /* the relay's from now on */
@@ -231,7 +231,7 @@ static long connect_waiting(struct aw_waiting *waiting)
 }
 
 static void connect_patiently(struct aw_notified *call, int *fd,
-	const struct aw_hand_address *address, struct crossing *c)
+	const struct aw_emulate_address *address, struct crossing *c)
 {
 	struct aw_waiting waiting = {.watch = call->watch,
 		.id = call->id,
@@ -246,17 +246,17 @@ static void connect_patiently(struct aw_notified *call, int *fd,
 	atomic_fetch_add(&c->passage.traffic->waiting, 1);
 	memcpy(waiting.address, &address->any, address->len);
 	waiting.fd = aw_take_fd(fd);
-	aw_hand_wait(call, &waiting);
+	aw_emulate_wait(call, &waiting);
 }
 
 /* The target's is on its way as long as ours is. */
 static int connect_at_once(
-	int fd, const struct aw_hand_address *address, struct crossing *c)
+	int fd, const struct aw_emulate_address *address, struct crossing *c)
 {
 	struct aw_relay_pair pair = {.inside = -1, .begin = on_begin};
 	const struct sockaddr *to = (const struct sockaddr *)&address->any;
-	int err = aw_standin_open(
-		c->passage.traffic->standins, to, (socklen_t)address->len, &c->standin);
+	int err = aw_transparent_listener_open(c->passage.traffic->listeners, to,
+		(socklen_t)address->len, &c->listener);
 
 	if (!err) {
 		fcntl(c->outside, F_SETFL, fcntl(c->outside, F_GETFL) | O_NONBLOCK);
@@ -265,7 +265,7 @@ static int connect_at_once(
 			err = errno;
 	}
 	if (!err)
-		err = aw_visit_begin(c->standin, fd, &c->visit);
+		err = aw_visit_begin(c->listener, fd, &c->visit);
 	if (err == EINPROGRESS) {
 		c->visit.client = c->client = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		err = c->client < 0 ? errno : EINPROGRESS;
@@ -279,10 +279,10 @@ static int connect_at_once(
 }
 
 static struct crossing *crossing_create(
-	struct aw_notified *call, const struct aw_hand_address *address)
+	struct aw_notified *call, const struct aw_emulate_address *address)
 {
 	struct crossing *c = calloc(1, sizeof(*c));
-	struct aw_passage *p = c ? &c->passage : NULL;
+	struct aw_relayed_connection *p = c ? &c->passage : NULL;
 	struct aw_address to;
 
 	if (!c)
@@ -298,14 +298,14 @@ static struct crossing *crossing_create(
 }
 
 bool aw_relay_wants(
-	const struct aw_notified *call, const struct aw_hand_address *address)
+	const struct aw_notified *call, const struct aw_emulate_address *address)
 {
-	return aw_traffic_relays(call->watch->traffic) &&
+	return aw_egress_relays(call->watch->traffic) &&
 	       address->protocol == IPPROTO_TCP && leads_outside(call, address);
 }
 
 bool aw_relay_connect(
-	struct aw_notified *call, int *fd, const struct aw_hand_address *address)
+	struct aw_notified *call, int *fd, const struct aw_emulate_address *address)
 {
 	struct crossing *c;
 	int err;
@@ -313,17 +313,17 @@ bool aw_relay_connect(
 	if (!aw_relay_wants(call, address))
 		return false;
 	c = crossing_create(call, address);
-	err = c ? make_outside(call->watch->inner, *fd, address->domain, c) : ENOMEM;
+	err = c ? make_outside(call->watch->netns, *fd, address->domain, c) : ENOMEM;
 	/* it may have been elsewhere before */
 	if (!err)
-		err = aw_outside_change(call, fd,
-			call->watch->inner ? AW_ROUTE_INSIDE : AW_ROUTE_OUTSIDE);
+		err = aw_replace_change(call, fd,
+			call->watch->netns ? AW_ROUTE_INSIDE : AW_ROUTE_OUTSIDE);
 	if (err) {
 		if (c)
 			crossing_free(c);
-		aw_hand_answer(call, -err);
+		aw_emulate_answer(call, -err);
 	} else if (fcntl(*fd, F_GETFL) & O_NONBLOCK) {
-		aw_hand_answer(call, -connect_at_once(*fd, address, c));
+		aw_emulate_answer(call, -connect_at_once(*fd, address, c));
 	} else {
 		connect_patiently(call, fd, address, c);
 	}
@@ -331,7 +331,7 @@ bool aw_relay_connect(
 }
 
 void aw_relay_note(
-	struct aw_notified *call, int fd, const struct aw_hand_address *address)
+	struct aw_notified *call, int fd, const struct aw_emulate_address *address)
 {
 	struct aw_connection c;
 
@@ -339,5 +339,5 @@ void aw_relay_note(
 		!is_fresh_tcp(fd))
 		return;
 	aw_connection_note(&c, &call->target.who, &call->event);
-	aw_ends_add(call->watch->traffic->ends, fd, &c);
+	aw_conntrack_add(call->watch->traffic->ends, fd, &c);
 }

@@ -17,18 +17,18 @@
  * false: it is refused, and the call's reply says so.
  */
 bool aw_relay_may_begin(
-	struct aw_notified *call, int fd, const struct aw_hand_address *address);
+	struct aw_notified *call, int fd, const struct aw_emulate_address *address);
 
 /* Is it a connection that has to pass through us? */
 bool aw_relay_wants(
-	const struct aw_notified *call, const struct aw_hand_address *address);
+	const struct aw_notified *call, const struct aw_emulate_address *address);
 
 /* Connect it over the relay, if it has to be; false: it has not, nothing was done. */
 bool aw_relay_connect(
-	struct aw_notified *call, int *fd, const struct aw_hand_address *address);
+	struct aw_notified *call, int *fd, const struct aw_emulate_address *address);
 
 /* A connection that goes over a socket of its own begins: its end is waited for. */
 void aw_relay_note(
-	struct aw_notified *call, int fd, const struct aw_hand_address *address);
+	struct aw_notified *call, int fd, const struct aw_emulate_address *address);
 
 #endif

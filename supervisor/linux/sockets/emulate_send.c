@@ -41,10 +41,10 @@ enum kind {
 /* One message, all of it ours. */
 struct message {
 	uint64_t name, name_len; /* in the target */
-	struct aw_hand_address address;
+	struct aw_emulate_address address;
 	char *data; /* owned */
 	size_t len;
-	struct aw_control control; /* owned */
+	struct aw_control_messages control; /* owned */
 	size_t sent;
 	enum kind kind;
 };
@@ -66,7 +66,7 @@ static void release(struct message *m)
 {
 	free(m->data);
 	aw_control_release(&m->control);
-	aw_place_release(&m->address.place);
+	aw_location_release(&m->address.place);
 }
 
 static bool read_header(
@@ -230,7 +230,7 @@ static bool wait_for_room(
 	waiting.files = (unsigned)all->control.right_count;
 	waiting.done = (long)all->sent;
 	waiting.fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
-	aw_hand_wait(call, &waiting);
+	aw_emulate_wait(call, &waiting);
 	return true;
 }
 
@@ -249,16 +249,16 @@ static bool find_address(
 	call->silent = !m->name || m->kind == NETLINK;
 	if (!m->name)
 		return true;
-	*ret_errno = aw_hand_address(call, fd, m->name, m->name_len, &m->address);
+	*ret_errno = aw_emulate_address(call, fd, m->name, m->name_len, &m->address);
 	if (*ret_errno || m->kind == NETLINK)
 		return !*ret_errno;
-	if (!aw_hand_may_address(call, &m->address)) {
+	if (!aw_emulate_may_address(call, &m->address)) {
 		/* 0: answered otherwise, or later */
 		*ret_errno = call->reply == AW_REPLY_ASK ? EAGAIN : call->err;
 		return false;
 	}
 	*ret_errno = aw_relay_may_begin(call, fd, &m->address) ? 0 : call->err;
-	aw_hand_use(&m->address);
+	aw_emulate_use(&m->address);
 	return !*ret_errno;
 }
 
@@ -266,13 +266,13 @@ static bool find_address(
 static int send_now(
 	struct aw_notified *call, int fd, struct message *m, uint64_t flags, long *ret)
 {
-	int err = aw_persona_take(call->watch, &call->target);
+	int err = aw_creds_assume(call->watch, &call->target);
 
 	if (err)
 		return err;
 	*ret = send_ours(fd, m, (int)flags | MSG_DONTWAIT);
 	err = *ret < 0 ? errno : 0;
-	aw_persona_drop();
+	aw_creds_restore();
 	return err;
 }
 
@@ -292,7 +292,7 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	/* what is said with the first segment would go past the relay */
 	if (flags & MSG_FASTOPEN && m->name && aw_relay_wants(call, &m->address))
 		return -EOPNOTSUPP;
-	err = m->name ? aw_outside_change(call, fd, m->address.route) : 0;
+	err = m->name ? aw_replace_change(call, fd, m->address.route) : 0;
 	if (err)
 		return -err;
 	if (m->name)
@@ -302,7 +302,7 @@ static long send_one(struct aw_notified *call, int *fd, struct message *m,
 	err = send_now(call, *fd, m, flags, &result);
 	/* nobody has the name inside: it was meant to be outside */
 	if (err == ECONNREFUSED && m->name && m->address.route == AW_ROUTE_EITHER &&
-		!aw_outside_change(call, fd, AW_ROUTE_OUTSIDE))
+		!aw_replace_change(call, fd, AW_ROUTE_OUTSIDE))
 		err = send_now(call, *fd, m, flags, &result);
 	if ((err == EAGAIN || (is_stream(m->kind) && !err && m->sent < m->len)) &&
 		alone && wait_for_room(call, fd, m, flags))
@@ -332,7 +332,7 @@ static void one(struct aw_notified *call, int *fd, enum kind kind)
 	result = err ? -err : send_one(call, fd, &m, flags, true);
 	/* refused and waiting are answers already */
 	if (call->reply == AW_REPLY_CONTINUE)
-		aw_hand_answer(call, result);
+		aw_emulate_answer(call, result);
 	release(&m);
 }
 
@@ -382,12 +382,12 @@ static void many(struct aw_notified *call, int *fd, enum kind kind)
 	if (sent && (call->reply == AW_REPLY_FAIL || call->reply == AW_REPLY_ASK))
 		call->reply = AW_REPLY_VALUE; /* the ones before it are out */
 	if (call->reply != AW_REPLY_FAIL && call->reply != AW_REPLY_ASK) {
-		aw_hand_answer(call, sent ? sent : result);
+		aw_emulate_answer(call, sent ? sent : result);
 		call->silent |= !pending;
 	}
 }
 
-void aw_hand_send(struct aw_notified *call)
+void aw_emulate_send(struct aw_notified *call)
 {
 	AW_CLOSE int fd = -1;
 	uint64_t flags =
@@ -395,7 +395,7 @@ void aw_hand_send(struct aw_notified *call)
 			? call->args[3]
 			: call->args[2];
 
-	fd = aw_hand_socket(call, (int)call->args[0]);
+	fd = aw_emulate_socket(call, (int)call->args[0]);
 	if (fd < 0) {
 		call->silent = true;
 		return;

@@ -14,7 +14,7 @@
 /* One directory that gets a new name. */
 struct moved {
 	const struct aw_notified *call;
-	const struct aw_place *from, *to;
+	const struct aw_location *from, *to;
 	struct aw_decision *ret;
 };
 
@@ -42,7 +42,7 @@ static bool opens(const struct aw_notified *call, const char *from, size_t from_
 	return true;
 }
 
-static bool join(char out[static PATH_MAX], const struct aw_place *place,
+static bool join(char out[static PATH_MAX], const struct aw_location *place,
 	const char *rest, size_t len)
 {
 	if (place->len + len >= PATH_MAX)
@@ -62,8 +62,8 @@ static bool is_opened(void *arg, uint32_t inode, const char *rest, size_t len)
 	       !aw_bound_has_socket(m->call->watch, inode);
 }
 
-bool aw_guard_sockets(const struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to, struct aw_decision *ret)
+bool aw_guard_sockets(const struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to, struct aw_decision *ret)
 {
 	struct moved moved = {call, from, to, ret};
 

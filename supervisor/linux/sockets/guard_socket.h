@@ -18,7 +18,7 @@
  * reached then that may not be now; the verdict on reaching it now is in *ret.  Sockets
  * in a directory are known by the names that their servers gave them.
  */
-bool aw_guard_sockets(const struct aw_notified *call, const struct aw_place *from,
-	const struct aw_place *to, struct aw_decision *ret);
+bool aw_guard_sockets(const struct aw_notified *call, const struct aw_location *from,
+	const struct aw_location *to, struct aw_decision *ret);
 
 #endif

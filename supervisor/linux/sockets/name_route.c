@@ -13,7 +13,8 @@ static struct aw_name_service *service_of(const struct aw_notified *call)
 }
 
 /* The host's loopback stands in for a server that nobody can be in the place of. */
-static void stand_in(struct aw_name_service *service, struct aw_hand_address *address)
+static void stand_in(
+	struct aw_name_service *service, struct aw_emulate_address *address)
 {
 	struct sockaddr_storage at;
 	int type = address->protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM;
@@ -25,7 +26,7 @@ static void stand_in(struct aw_name_service *service, struct aw_hand_address *ad
 	address->len = len;
 }
 
-bool aw_name_route_decide(struct aw_notified *call, struct aw_hand_address *address,
+bool aw_name_route_decide(struct aw_notified *call, struct aw_emulate_address *address,
 	const struct aw_address *to, struct aw_decision *decision)
 {
 	struct aw_name_service *service = service_of(call);
@@ -69,8 +70,8 @@ bool aw_name_route_is_cache(struct aw_notified *call, const struct aw_address *t
 				strcmp(rule.layer, "preset") == 0);
 }
 
-void aw_name_route_note(
-	const struct aw_notified *call, int fd, const struct aw_hand_address *address)
+void aw_name_route_note(const struct aw_notified *call, int fd,
+	const struct aw_emulate_address *address)
 {
 	if (address->route == AW_ROUTE_NAMES)
 		aw_name_service_note(service_of(call), fd, call->target.who.pid,

@@ -13,7 +13,7 @@
  * Is this where names are asked for?  Then the verdict, without a rule that speaks of
  * it, is to allow it to whoever may know some name, and the route is set.
  */
-bool aw_name_route_decide(struct aw_notified *call, struct aw_hand_address *address,
+bool aw_name_route_decide(struct aw_notified *call, struct aw_emulate_address *address,
 	const struct aw_address *to, struct aw_decision *decision);
 
 /*
@@ -24,7 +24,7 @@ bool aw_name_route_is_cache(struct aw_notified *call, const struct aw_address *t
 	const struct aw_decision *decision);
 
 /* A call is about to be made with fd: whose questions will come from there? */
-void aw_name_route_note(
-	const struct aw_notified *call, int fd, const struct aw_hand_address *address);
+void aw_name_route_note(const struct aw_notified *call, int fd,
+	const struct aw_emulate_address *address);
 
 #endif

@@ -28,7 +28,7 @@ enum {
 	FILES_MOST = 64
 };
 
-struct wish {
+struct params {
 	int number;
 	struct epoll_event event;
 };
@@ -36,7 +36,7 @@ struct wish {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int channel = -1; /* to the thread */
 
-static bool receive(int fd, struct wish *ret, int files[FILES])
+static bool receive(int fd, struct params *ret, int files[FILES])
 {
 	return aw_pass_take(fd, ret, sizeof(*ret), files) == sizeof(*ret) &&
 	       files[FILES - 1] >= 0;
@@ -54,15 +54,15 @@ static void move_from(int *fd, int number)
 	*fd = moved;
 }
 
-static void rearrange(struct wish *wish, int files[FILES])
+static void rearrange(struct params *params, int files[FILES])
 {
 	for (int i = 0; i < FILES; i++)
-		move_from(&files[i], wish->number);
-	if (dup2(files[1], wish->number) >= 0)
-		epoll_ctl(files[0], EPOLL_CTL_DEL, wish->number, NULL);
-	if (dup2(files[2], wish->number) >= 0)
-		epoll_ctl(files[0], EPOLL_CTL_ADD, wish->number, &wish->event);
-	aw_close(wish->number);
+		move_from(&files[i], params->number);
+	if (dup2(files[1], params->number) >= 0)
+		epoll_ctl(files[0], EPOLL_CTL_DEL, params->number, NULL);
+	if (dup2(files[2], params->number) >= 0)
+		epoll_ctl(files[0], EPOLL_CTL_ADD, params->number, &params->event);
+	aw_close(params->number);
 	for (int i = 0; i < FILES; i++)
 		aw_close(files[i]);
 }
@@ -70,7 +70,7 @@ static void rearrange(struct wish *wish, int files[FILES])
 static void *serve(void *arg)
 {
 	int fd = *(int *)arg, files[FILES];
-	struct wish wish;
+	struct params params;
 
 	free(arg);
 	/* what is open elsewhere must not stay so here */
@@ -82,9 +82,9 @@ static void *serve(void *arg)
 		close_range(0, (unsigned)fd - 1, 0);
 	close_range((unsigned)fd + 1, ~0U, 0);
 	send(fd, "", 1, MSG_NOSIGNAL);
-	while (receive(fd, &wish, files)) {
-		move_from(&fd, wish.number);
-		rearrange(&wish, files);
+	while (receive(fd, &params, files)) {
+		move_from(&fd, params.number);
+		rearrange(&params, files);
 		send(fd, "", 1, MSG_NOSIGNAL);
 	}
 	aw_close(fd);
@@ -126,13 +126,13 @@ static int start(void)
 }
 
 /* With the lock held: done, or not by this thread, which is not asked again then. */
-static bool ask_it(const struct wish *wish, const int files[FILES])
+static bool ask_it(const struct params *params, const int files[FILES])
 {
 	if (channel < 0)
 		channel = start();
 	if (channel < 0)
 		return false;
-	if (aw_pass(channel, wish, sizeof(*wish), files, FILES, 0) == 0 &&
+	if (aw_pass(channel, params, sizeof(*params), files, FILES, 0) == 0 &&
 		wait_for(channel))
 		return true;
 	aw_close(channel);
@@ -140,16 +140,16 @@ static bool ask_it(const struct wish *wish, const int files[FILES])
 	return false;
 }
 
-static void ask(const struct wish *wish, const int files[FILES])
+static void ask(const struct params *params, const int files[FILES])
 {
 	pthread_mutex_lock(&lock);
-	if (!ask_it(wish, files))
-		ask_it(wish, files);
+	if (!ask_it(params, files))
+		ask_it(params, files);
 	pthread_mutex_unlock(&lock);
 }
 
 /* Several files may have had the number. */
-bool aw_outside_is_watched(const struct aw_watched *at)
+bool aw_replace_is_watched(const struct aw_watched *at)
 {
 	struct kcmp_epoll_slot slot = {
 		.efd = (uint32_t)at->epoll, .tfd = (uint32_t)at->number};
@@ -165,7 +165,7 @@ bool aw_outside_is_watched(const struct aw_watched *at)
 }
 
 /* What is found is not looked for any further: the file has this number once. */
-void aw_outside_watch_instead(const struct aw_watched *at, int epoll, int fd)
+void aw_replace_watch_instead(const struct aw_watched *at, int epoll, int fd)
 {
 	const int files[FILES] = {epoll, at->old, fd};
 	AW_FCLOSE FILE *file = NULL;
@@ -187,7 +187,7 @@ void aw_outside_watch_instead(const struct aw_watched *at, int epoll, int fd)
 			    &under, &events, &data, &ino) != 4 ||
 			ino != st.st_ino || under != (unsigned)at->number)
 			continue;
-		ask(&(struct wish){(int)under, {events, {.u64 = data}}}, files);
+		ask(&(struct params){(int)under, {events, {.u64 = data}}}, files);
 		return;
 	}
 }

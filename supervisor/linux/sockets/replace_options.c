@@ -175,9 +175,9 @@ static void read_option(int fd, size_t i, struct value *ret)
 		ret->len = 0;
 }
 
-static void read_usual(struct aw_inner *inner, struct kind *kind)
+static void read_usual(struct aw_netns *netns, struct kind *kind)
 {
-	AW_CLOSE int fd = kind->inside ? aw_inner_socket(inner, kind->domain,
+	AW_CLOSE int fd = kind->inside ? aw_netns_socket(netns, kind->domain,
 						 kind->type, kind->protocol, NULL, 0)
 				       : socket(kind->domain, kind->type | SOCK_CLOEXEC,
 						 kind->protocol);
@@ -188,9 +188,9 @@ static void read_usual(struct aw_inner *inner, struct kind *kind)
 }
 
 /* The kind that a socket is of; NULL: out of memory. */
-static const struct kind *kind_of(struct aw_inner *inner, int fd)
+static const struct kind *kind_of(struct aw_netns *netns, int fd)
 {
-	struct kind wanted = {.inside = inner && aw_inner_has(inner, fd),
+	struct kind wanted = {.inside = netns && aw_netns_has(netns, fd),
 		.domain = number_of(fd, SO_DOMAIN),
 		.type = number_of(fd, SO_TYPE),
 		.protocol = number_of(fd, SO_PROTOCOL)};
@@ -203,7 +203,7 @@ static const struct kind *kind_of(struct aw_inner *inner, int fd)
 			break;
 	if (!kind && (kind = malloc(sizeof(*kind)))) {
 		*kind = wanted;
-		read_usual(inner, kind);
+		read_usual(netns, kind);
 		kind->next = kinds;
 		kinds = kind;
 	}
@@ -223,9 +223,9 @@ static void set_option(int fd, size_t i, struct value *value)
 	setsockopt(fd, options[i].level, options[i].name, value->bytes, value->len);
 }
 
-void aw_outside_copy_options(struct aw_inner *inner, int from, int to)
+void aw_replace_copy_options(struct aw_netns *netns, int from, int to)
 {
-	const struct kind *kind = kind_of(inner, from);
+	const struct kind *kind = kind_of(netns, from);
 	struct value value;
 
 	for (size_t i = 0; kind && i < COUNT; i++) {

@@ -77,7 +77,7 @@ void aw_route_foresee(struct aw_notified *call, const union aw_any_address *at,
  * Somebody inside comes first, then the host's own loopback, where a rule admits that:
  * a model's server, say.
  */
-static void decide_inside(struct aw_notified *call, struct aw_hand_address *address,
+static void decide_inside(struct aw_notified *call, struct aw_emulate_address *address,
 	const struct aw_address *to, struct aw_decision *decision)
 {
 	struct aw_decision named = *decision;
@@ -92,7 +92,7 @@ static void decide_inside(struct aw_notified *call, struct aw_hand_address *addr
 		aw_names_decide(call->watch->names, atomic_load(&call->watch->image),
 			call->target.who.role.profiles, call->event.action, &copy,
 			&named);
-	if (named.verdict != AW_DENY && !aw_inner_listens(call->watch->inner,
+	if (named.verdict != AW_DENY && !aw_netns_listens(call->watch->netns,
 						address->protocol, &address->judged)) {
 		*decision = named;
 		address->route = AW_ROUTE_OUTSIDE;
@@ -115,7 +115,7 @@ enum aw_route aw_route_of_name(struct aw_notified *call, const struct aw_address
 enum aw_route aw_route_of_own_name(
 	const struct aw_notified *call, const struct aw_address *to)
 {
-	return call->watch->inner && to->family == AF_UNIX && to->path_len &&
+	return call->watch->netns && to->family == AF_UNIX && to->path_len &&
 			       to->path[0] == '@'
 		       ? AW_ROUTE_INSIDE
 		       : AW_ROUTE_AS_IT_IS;
@@ -126,7 +126,7 @@ enum aw_route aw_route_of_own_name(
  * in two steps, as musl does before it asks for a name, gets no more.
  */
 static void admit_any_port(const struct aw_notified *call,
-	const struct aw_hand_address *address, const struct aw_address *to,
+	const struct aw_emulate_address *address, const struct aw_address *to,
 	struct aw_decision *decision)
 {
 	static const unsigned char none[16];
@@ -138,11 +138,11 @@ static void admit_any_port(const struct aw_notified *call,
 		decision->verdict = AW_ALLOW;
 }
 
-void aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
+void aw_route_decide(struct aw_notified *call, struct aw_emulate_address *address,
 	struct aw_address *to, struct aw_decision *decision)
 {
 	struct aw_name_service *names = atomic_load(&call->watch->dns);
-	bool apart = call->watch->inner &&
+	bool apart = call->watch->netns &&
 		     (address->domain == AF_INET || address->domain == AF_INET6);
 
 	admit_any_port(call, address, to, decision);

@@ -26,7 +26,7 @@ enum aw_route aw_route_of_own_name(
  * The verdict about an address, with the names that it has, and address->route.  Inside
  * the wall's loopback no rule is needed; what a rule says of it counts.
  */
-void aw_route_decide(struct aw_notified *call, struct aw_hand_address *address,
+void aw_route_decide(struct aw_notified *call, struct aw_emulate_address *address,
 	struct aw_address *to, struct aw_decision *decision);
 
 /*

@@ -30,7 +30,7 @@ enum {
 		level, name, AW_OPTION_REDIRECTS, text                                 \
 	}
 
-const struct aw_option aw_options[] = {
+const struct aw_socket_option aw_socket_options[] = {
 	REDIRECTS(SOL_SOCKET, SO_BINDTODEVICE),
 	REDIRECTS(SOL_SOCKET, SO_MARK),
 	NEWER(SOL_SOCKET, BINDTOIFINDEX, "SO_BINDTOIFINDEX"),
@@ -61,13 +61,14 @@ const struct aw_option aw_options[] = {
 	JOINS(IPPROTO_IPV6, MCAST_JOIN_GROUP),
 	JOINS(IPPROTO_IPV6, MCAST_JOIN_SOURCE_GROUP),
 };
-const size_t aw_option_count = sizeof(aw_options) / sizeof(aw_options[0]);
+const size_t aw_socket_option_count =
+	sizeof(aw_socket_options) / sizeof(aw_socket_options[0]);
 
 /*
  * Not among them: PKTINFO, which emulate_send.c looks at; TTL, TOS, hop limit, traffic
  * class, priority, time and segment size, which change nothing of where it goes.
  */
-static const struct aw_option messages[] = {
+static const struct aw_socket_option messages[] = {
 	REDIRECTS(SOL_SOCKET, SO_MARK),
 	REDIRECTS(IPPROTO_IP, IP_OPTIONS),
 	REDIRECTS(IPPROTO_IP, IP_RETOPTS),
@@ -85,8 +86,8 @@ const uint16_t aw_common_protocols[] = {IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP,
 const size_t aw_common_protocol_count =
 	sizeof(aw_common_protocols) / sizeof(aw_common_protocols[0]);
 
-static const struct aw_option *find(
-	const struct aw_option *list, size_t count, int level, int name)
+static const struct aw_socket_option *find(
+	const struct aw_socket_option *list, size_t count, int level, int name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (list[i].level == level && list[i].name == name)
@@ -94,20 +95,20 @@ static const struct aw_option *find(
 	return NULL;
 }
 
-const struct aw_option *aw_option_find(int level, int name)
+const struct aw_socket_option *aw_socket_option_find(int level, int name)
 {
-	return find(aw_options, aw_option_count, level, name);
+	return find(aw_socket_options, aw_socket_option_count, level, name);
 }
 
-const char *aw_option_of_message(int level, int type)
+const char *aw_socket_option_of_message(int level, int type)
 {
-	const struct aw_option *option =
+	const struct aw_socket_option *option =
 		find(messages, sizeof(messages) / sizeof(messages[0]), level, type);
 
 	return option ? option->text : NULL;
 }
 
-bool aw_option_is_common(int family, int type, int protocol)
+bool aw_socket_option_is_common(int family, int type, int protocol)
 {
 	int kind = type & KIND;
 

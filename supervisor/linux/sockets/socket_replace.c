@@ -17,9 +17,10 @@
 #include "supervisor/net/dns/name_service.h"
 #include "supervisor/util/cleanup.h"
 
-struct aw_swap aw_outside_swap(const struct aw_notified *call, int old)
+struct aw_socket_replacement aw_socket_replacement_of(
+	const struct aw_notified *call, int old)
 {
-	return (struct aw_swap){.watch = call->watch,
+	return (struct aw_socket_replacement){.watch = call->watch,
 		.id = call->id,
 		.tid = call->target.tid,
 		.pid = call->target.who.pid,
@@ -62,12 +63,12 @@ static int in_use(int fd, int type, int protocol)
 }
 
 /* The network that is not ours: the wall's, or that of name servers. */
-static struct aw_inner *network_of(const struct aw_watch *watch)
+static struct aw_netns *network_of(const struct aw_watch *watch)
 {
 	struct aw_name_service *names = atomic_load(&watch->dns);
 
-	if (watch->inner || !names)
-		return watch->inner;
+	if (watch->netns || !names)
+		return watch->netns;
 	return aw_name_service_network(names);
 }
 
@@ -76,21 +77,21 @@ static bool is_inside(enum aw_route route)
 	return route == AW_ROUTE_INSIDE || route == AW_ROUTE_NAMES;
 }
 
-bool aw_outside_is_there(const struct aw_watch *watch, int fd, enum aw_route route)
+bool aw_replace_is_there(const struct aw_watch *watch, int fd, enum aw_route route)
 {
-	const struct aw_inner *inner = network_of(watch);
+	const struct aw_netns *netns = network_of(watch);
 
-	return !inner || route == AW_ROUTE_AS_IT_IS || route == AW_ROUTE_EITHER ||
-	       aw_inner_has(inner, fd) == is_inside(route);
+	return !netns || route == AW_ROUTE_AS_IT_IS || route == AW_ROUTE_EITHER ||
+	       aw_netns_has(netns, fd) == is_inside(route);
 }
 
-int aw_outside_make(struct aw_swap *swap, enum aw_route route)
+int aw_replace_make(struct aw_socket_replacement *swap, enum aw_route route)
 {
-	struct aw_inner *inner = network_of(swap->watch);
+	struct aw_netns *netns = network_of(swap->watch);
 	bool inside = is_inside(route);
 	int type, domain, protocol, fd, err;
 
-	if (aw_outside_is_there(swap->watch, swap->old, route))
+	if (aw_replace_is_there(swap->watch, swap->old, route))
 		return 0;
 	type = number_of(swap->old, SOL_SOCKET, SO_TYPE);
 	domain = number_of(swap->old, SOL_SOCKET, SO_DOMAIN);
@@ -99,12 +100,12 @@ int aw_outside_make(struct aw_swap *swap, enum aw_route route)
 	if (err)
 		return err;
 	if (inside)
-		fd = aw_inner_socket(inner, domain, type, protocol, NULL, 0);
+		fd = aw_netns_socket(netns, domain, type, protocol, NULL, 0);
 	else
 		fd = socket(domain, type | SOCK_CLOEXEC, protocol);
 	if (fd < 0)
 		return inside ? -fd : errno;
-	aw_outside_copy_options(inner, swap->old, fd);
+	aw_replace_copy_options(netns, swap->old, fd);
 	fcntl(fd, F_SETFL, fcntl(swap->old, F_GETFL) & O_NONBLOCK);
 	swap->fd = fd;
 	return 0;
@@ -126,7 +127,7 @@ static bool closes_on_exec(pid_t tid, int number)
 	return flags & O_CLOEXEC;
 }
 
-static int put_at(const struct aw_swap *swap, int number)
+static int put_at(const struct aw_socket_replacement *swap, int number)
 {
 	struct seccomp_notif_addfd add = {.id = swap->id,
 		.flags = SECCOMP_ADDFD_FLAG_SETFD,
@@ -143,7 +144,7 @@ enum { LOOKS_MOST = 1024, NUMBERS_MOST = 8, WATCHES_MS = 50 };
 
 /* Where in the target the old socket is looked for, and what was found. */
 struct search {
-	const struct aw_swap *swap;
+	const struct aw_socket_replacement *swap;
 	int folder; /* its /proc/TID/fd */
 	char old[48];
 	int numbers[NUMBERS_MOST], epolls[LOOKS_MOST];
@@ -161,7 +162,7 @@ static int64_t spent(void)
 
 static void watch_instead(const struct search *search, int number)
 {
-	const struct aw_swap *swap = search->swap;
+	const struct aw_socket_replacement *swap = search->swap;
 
 	for (size_t i = 0; i < search->number_count; i++) {
 		const struct aw_watched at = {.tid = swap->tid,
@@ -169,14 +170,14 @@ static void watch_instead(const struct search *search, int number)
 			.number = search->numbers[i],
 			.old = swap->old};
 
-		if (aw_outside_is_watched(&at)) {
+		if (aw_replace_is_watched(&at)) {
 			AW_CLOSE int pidfd = aw_pidfd_of_thread(swap->tid, swap->pid);
 			AW_CLOSE int epoll = pidfd < 0 ? -1
 						       : (int)syscall(SYS_pidfd_getfd,
 								 pidfd, number, 0);
 
 			if (epoll >= 0)
-				aw_outside_watch_instead(&at, epoll, swap->fd);
+				aw_replace_watch_instead(&at, epoll, swap->fd);
 		}
 	}
 }
@@ -216,7 +217,7 @@ static int look_at(struct search *search, const char *number)
  * look takes some microseconds, and a program with thousands of connections waits for
  * them at each new one: duplicates are looked for among so many.
  */
-int aw_outside_put(const struct aw_swap *swap)
+int aw_replace_put(const struct aw_socket_replacement *swap)
 {
 	struct search search = {.swap = swap};
 	char path[32], own[16];
@@ -252,8 +253,8 @@ static bool is_of_target(const struct aw_notified *call, int fd)
 {
 	int domain = number_of(fd, SOL_SOCKET, SO_DOMAIN);
 
-	return !call->watch->inner || (domain != AF_INET && domain != AF_INET6) ||
-	       aw_inner_has(call->watch->inner, fd);
+	return !call->watch->netns || (domain != AF_INET && domain != AF_INET6) ||
+	       aw_netns_has(call->watch->netns, fd);
 }
 
 /* A datagram socket that has a port, so that it cannot be bound (again). */
@@ -263,7 +264,7 @@ static bool has_port(int fd)
 	socklen_t len = sizeof(any.storage);
 
 	memset(&any, 0, sizeof(any));
-	/* it is told for longer than it is there: aw_outside_make() looks further */
+	/* it is told for longer than it is there: aw_replace_make() looks further */
 	if (number_of(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM)
 		return false;
 	if (getsockname(fd, (struct sockaddr *)&any, &len) < 0)
@@ -272,34 +273,34 @@ static bool has_port(int fd)
 	       (any.family == AF_INET6 && any.in6.sin6_port);
 }
 
-int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route)
+int aw_replace_change(struct aw_notified *call, int *fd, enum aw_route route)
 {
-	struct aw_swap swap = aw_outside_swap(call, *fd);
+	struct aw_socket_replacement swap = aw_socket_replacement_of(call, *fd);
 	int err;
 
-	if (aw_outside_is_there(call->watch, *fd, route))
+	if (aw_replace_is_there(call->watch, *fd, route))
 		return 0;
-	err = aw_persona_take(call->watch, &call->target);
+	err = aw_creds_assume(call->watch, &call->target);
 	if (!err)
-		err = aw_outside_make(&swap, route);
-	aw_persona_drop();
+		err = aw_replace_make(&swap, route);
+	aw_creds_restore();
 	if (err || swap.fd < 0)
 		return err;
-	err = aw_outside_put(&swap);
+	err = aw_replace_put(&swap);
 	aw_close(err ? swap.fd : swap.old);
 	if (!err)
 		*fd = swap.fd;
 	return err;
 }
 
-int aw_outside_turn_inside(struct aw_notified *call, int *fd, enum aw_route route)
+int aw_replace_turn_inside(struct aw_notified *call, int *fd, enum aw_route route)
 {
-	int err = has_port(*fd) ? 0 : aw_outside_change(call, fd, route);
+	int err = has_port(*fd) ? 0 : aw_replace_change(call, fd, route);
 
 	if (err && err != EISCONN && err != EALREADY)
 		return err;
 	return !err && is_of_target(call, *fd) &&
-			       aw_outside_is_there(call->watch, *fd, route)
+			       aw_replace_is_there(call->watch, *fd, route)
 		       ? 0
 		       : EINVAL;
 }

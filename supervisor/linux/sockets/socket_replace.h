@@ -12,7 +12,7 @@
 
 #include "supervisor/linux/sockets/emulate_net.h"
 
-struct aw_swap {
+struct aw_socket_replacement {
 	struct aw_watch *watch;
 	uint64_t id; /* of the notified call */
 	pid_t tid, pid;
@@ -22,41 +22,42 @@ struct aw_swap {
 };
 
 /* The swap for a call's first argument, with nothing to do yet. */
-struct aw_swap aw_outside_swap(const struct aw_notified *call, int old);
+struct aw_socket_replacement aw_socket_replacement_of(
+	const struct aw_notified *call, int old);
 
 /*
  * Is the socket where this route begins, or is there no other place?  It stays so: a
  * socket never changes its network namespace.
  */
-bool aw_outside_is_there(const struct aw_watch *watch, int fd, enum aw_route route);
+bool aw_replace_is_there(const struct aw_watch *watch, int fd, enum aw_route route);
 
 /*
  * Make the socket that a route needs; 0 or an errno.  fd stays -1 when the old one is
  * there already.  One that is elsewhere and in use is EISCONN or EALREADY, and nothing
  * may be done with it for this route.
  */
-int aw_outside_make(struct aw_swap *swap, enum aw_route route);
+int aw_replace_make(struct aw_socket_replacement *swap, enum aw_route route);
 
 /* Put it where the old one was, everywhere in the target; 0 or an errno. */
-int aw_outside_put(const struct aw_swap *swap);
+int aw_replace_put(const struct aw_socket_replacement *swap);
 
 /*
  * Both, for calls that use the socket afterwards: *fd becomes the new one and the old
  * one is closed.
  */
-int aw_outside_change(struct aw_notified *call, int *fd, enum aw_route route);
+int aw_replace_change(struct aw_notified *call, int *fd, enum aw_route route);
 
 /*
  * The same before it is bound or listens: 0 or an errno; EINVAL, as the kernel says,
  * for one that is in use elsewhere, which may be connected, and nothing else.
  */
-int aw_outside_turn_inside(struct aw_notified *call, int *fd, enum aw_route route);
+int aw_replace_turn_inside(struct aw_notified *call, int *fd, enum aw_route route);
 
 /* The pieces of these. */
 
 /* replace_options.c: what getsockopt(2) tells of one socket, set on another.  inner may
  * be NULL. */
-void aw_outside_copy_options(struct aw_inner *inner, int from, int to);
+void aw_replace_copy_options(struct aw_netns *netns, int from, int to);
 
 /* A file that an epoll instance may watch under some number, both in process tid. */
 struct aw_watched {
@@ -66,9 +67,9 @@ struct aw_watched {
 };
 
 /* replace_epoll.c: does it?  True as well when it cannot be told. */
-bool aw_outside_is_watched(const struct aw_watched *at);
+bool aw_replace_is_watched(const struct aw_watched *at);
 
 /* If so it watches the file fd instead from now on; epoll: a descriptor of ours. */
-void aw_outside_watch_instead(const struct aw_watched *at, int epoll, int fd);
+void aw_replace_watch_instead(const struct aw_watched *at, int epoll, int fd);
 
 #endif

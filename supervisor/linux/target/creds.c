@@ -137,7 +137,7 @@ static void read_own(void)
 	read_rights((pid_t)syscall(SYS_gettid), &own, &ignored);
 }
 
-void aw_persona_prepare(void)
+void aw_creds_prepare(void)
 {
 	unshare(CLONE_FS);
 	own_umask = present_umask = umask(022);
@@ -189,16 +189,16 @@ static bool rights_of(
 	return true;
 }
 
-int aw_persona_take(struct aw_watch *watch, const struct aw_target *target)
+int aw_creds_assume(struct aw_watch *watch, const struct aw_target *target)
 {
-	const struct aw_who *who = &target->who;
+	const struct aw_process_info *who = &target->who;
 	mode_t mask = own_umask;
 	bool known;
 	int err;
 
 	if (changed && worn_tid == target->tid && worn_rights_at == who->rights_at)
 		return 0;
-	aw_persona_drop();
+	aw_creds_restore();
 	if (who->own_rights)
 		known = rights_of(target, &present, &mask);
 	else
@@ -224,27 +224,27 @@ int aw_persona_take(struct aw_watch *watch, const struct aw_target *target)
 	worn_rights_at = who->rights_at;
 	err = become(&own, &present);
 	if (err)
-		aw_persona_drop();
+		aw_creds_restore();
 	return err;
 }
 
-void aw_persona_drop(void)
+void aw_creds_restore(void)
 {
 	if (changed)
 		restore(&present);
 	changed = false;
 }
 
-void aw_persona_keep_for(pid_t tid)
+void aw_creds_keep_for(pid_t tid)
 {
 	if (worn_tid != tid)
-		aw_persona_drop();
+		aw_creds_restore();
 }
 
-bool aw_persona_in_the_way(void)
+bool aw_creds_hinder(void)
 {
 	if (!changed || (errno != EACCES && errno != EPERM))
 		return false;
-	aw_persona_drop();
+	aw_creds_restore();
 	return true;
 }

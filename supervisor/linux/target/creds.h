@@ -20,24 +20,24 @@
 #include "supervisor/linux/target/target.h"
 
 /* This thread gets a umask of its own, and notes its rights. Once, at its start. */
-void aw_persona_prepare(void);
+void aw_creds_prepare(void);
 
 /*
- * Be the target until aw_persona_drop(), which may be said once too often.  Changing
+ * Be the target until aw_creds_restore(), which may be said once too often.  Changing
  * costs much, so for calls about files the thread stays what it is: the next one mostly
  * comes from the same target.  0 or an errno: nothing has changed then.
  */
-int aw_persona_take(struct aw_watch *watch, const struct aw_target *target);
-void aw_persona_drop(void);
+int aw_creds_assume(struct aw_watch *watch, const struct aw_target *target);
+void aw_creds_restore(void);
 
 /* Before another call is looked at: stay the target only when it comes from that one.
  */
-void aw_persona_keep_for(pid_t tid);
+void aw_creds_keep_for(pid_t tid);
 
 /*
  * Something that is for us to do was refused, as errno says: true if that may be for
  * the target's rights, which are dropped then, so that it can be tried again.
  */
-bool aw_persona_in_the_way(void);
+bool aw_creds_hinder(void);
 
 #endif

@@ -9,7 +9,7 @@
 bool aw_ours_inside(const struct aw_watch *watch, pid_t pid)
 {
 	if (watch->own_pids) /* nobody else has a number there */
-		return pid != AW_WALL_INIT;
+		return pid != AW_SANDBOX_INIT;
 	return pid > 0 && aw_descends(pid, watch->self);
 }
 
@@ -18,5 +18,5 @@ bool aw_ours_outside(const struct aw_watch *watch, pid_t pid)
 	if (!aw_descends(pid, watch->self))
 		return false;
 	return !watch->own_pids ||
-	       (aw_proc_is_inside(pid) && aw_proc_inner_pid(pid) != AW_WALL_INIT);
+	       (aw_proc_is_inside(pid) && aw_proc_inner_pid(pid) != AW_SANDBOX_INIT);
 }

@@ -13,7 +13,7 @@
 
 struct aw_watch;
 
-enum { AW_WALL_INIT = 1 }; /* in a wall's pid namespace: the wall's own program */
+enum { AW_SANDBOX_INIT = 1 }; /* in a wall's pid namespace: the wall's own program */
 
 /* By the number that the target uses, in the wall's pid namespace if there is one. */
 bool aw_ours_inside(const struct aw_watch *watch, pid_t pid);

@@ -28,30 +28,30 @@ struct walk {
 		   */
 	int cur;  /* owned, unless it is the root: the folder reached so far */
 	unsigned links;
-	bool opens; /* see struct aw_walk_wish */
+	bool opens; /* see struct aw_path_walk_params */
 	bool magic;
-	mode_t own; /* see struct aw_place */
+	mode_t own; /* see struct aw_location */
 	struct stat start;
-	char rest[2 * AW_PLACE_PATH];
+	char rest[2 * AW_LOCATION_PATH];
 };
 
 /* Kept open, since every call needs them. */
 static int own_root = -1, own_folder = -1;
 
-void aw_place_prepare(void)
+void aw_path_walk_prepare(void)
 {
 	own_root = open("/", O_PATH | O_CLOEXEC);
 	own_folder = open("/proc/self/fd", O_PATH | O_CLOEXEC);
 }
 
-int aw_place_own_folder(void)
+int aw_own_descriptors(void)
 {
 	return own_folder;
 }
 
-struct aw_place_link aw_place_link(int fd)
+struct aw_descriptor_path aw_descriptor_path(int fd)
 {
-	struct aw_place_link link;
+	struct aw_descriptor_path link;
 
 	snprintf(link.text, sizeof(link.text), "%d", fd);
 	return link;
@@ -73,7 +73,7 @@ static int open_of_target(const struct aw_target *target, const char *what)
 	snprintf(link, sizeof(link), "/proc/%d/%s", target->tid, what);
 	do
 		fd = open(link, O_PATH | O_CLOEXEC);
-	while (fd < 0 && aw_persona_in_the_way());
+	while (fd < 0 && aw_creds_hinder());
 	return fd;
 }
 
@@ -92,9 +92,9 @@ static int open_root(const struct aw_target *target)
 	return target->who.plain_root ? own_root : open_of_target(target, "root");
 }
 
-size_t aw_place_own_name(int fd, char *to, size_t size)
+size_t aw_own_descriptor_name(int fd, char *to, size_t size)
 {
-	ssize_t n = readlinkat(own_folder, aw_place_link(fd).text, to, size - 1);
+	ssize_t n = readlinkat(own_folder, aw_descriptor_path(fd).text, to, size - 1);
 
 	if (n <= 0)
 		return 0;
@@ -102,7 +102,7 @@ size_t aw_place_own_name(int fd, char *to, size_t size)
 	return (size_t)n;
 }
 
-void aw_place_release(struct aw_place *place)
+void aw_location_release(struct aw_location *place)
 {
 	if (place->parent >= 0)
 		close(place->parent);
@@ -153,7 +153,7 @@ static int find_root(struct walk *w)
 		w->root = open_root(w->target);
 	if (w->root < 0)
 		return errno == ENOENT ? EBADF : errno;
-	return aw_persona_take(w->watch, w->target);
+	return aw_creds_assume(w->watch, w->target);
 }
 
 static int go_to(struct walk *w, int fd)
@@ -173,7 +173,7 @@ static int take_folder(struct walk *w)
 				 : aw_take_fd(&w->cur);
 }
 
-static int go_up(struct walk *w)
+static int ascend(struct walk *w)
 {
 	struct stat root;
 	int err = find_root(w);
@@ -211,7 +211,7 @@ static bool may_follow(const struct walk *w, const struct stat *link)
 		return false;
 	if ((dir.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH))
 		return true;
-	return link->st_uid == aw_place_fsuid() || link->st_uid == dir.st_uid;
+	return link->st_uid == aw_location_fsuid() || link->st_uid == dir.st_uid;
 }
 
 static bool in_proc(int fd)
@@ -228,7 +228,7 @@ static bool in_proc(int fd)
 static int at_link(struct walk *w, int link, const struct stat *st, const char *name,
 	const char *rest, int *ret_jump)
 {
-	char text[AW_PLACE_PATH];
+	char text[AW_LOCATION_PATH];
 	bool own = false;
 	ssize_t n;
 	int err;
@@ -236,7 +236,7 @@ static int at_link(struct walk *w, int link, const struct stat *st, const char *
 	if (w->resolve & RESOLVE_NO_SYMLINKS || ++w->links > LINKS_MAX)
 		return ELOOP;
 	if (in_proc(w->cur)) {
-		err = aw_place_proc_link(w->watch, w->target, w->cur, name, text,
+		err = aw_location_proc_link(w->watch, w->target, w->cur, name, text,
 			sizeof(text), ret_jump, &own);
 		if (err || *ret_jump >= 0) {
 			w->magic |= !err;
@@ -261,32 +261,32 @@ static int at_link(struct walk *w, int link, const struct stat *st, const char *
 }
 
 /* The subject is a folder itself: it ended in ".", ".." or at a root. */
-static int end_at_folder(struct walk *w, const char *last, struct aw_place *ret)
+static int end_at_folder(struct walk *w, const char *last, struct aw_location *ret)
 {
 	ret->parent = take_folder(w);
 	if (ret->parent < 0)
 		return errno;
 	ret->object = fcntl(ret->parent, F_DUPFD_CLOEXEC, 0);
 	snprintf(ret->last, sizeof(ret->last), "%s", last);
-	ret->len = aw_place_own_name(ret->object, ret->name, sizeof(ret->name));
+	ret->len = aw_own_descriptor_name(ret->object, ret->name, sizeof(ret->name));
 	return ret->object < 0 || fstat(ret->object, &ret->st) < 0 ? errno : 0;
 }
 
 /* A link of /proc led straight to it: it may have no folder, and no name either. */
-static int end_at_jump(int jump, struct aw_place *ret)
+static int end_at_jump(int jump, struct aw_location *ret)
 {
 	ret->object = jump;
 	ret->last[0] = '\0';
 	ret->magic = true;
-	ret->len = aw_place_own_name(jump, ret->name, sizeof(ret->name));
+	ret->len = aw_own_descriptor_name(jump, ret->name, sizeof(ret->name));
 	return fstat(jump, &ret->st) < 0 ? errno : 0;
 }
 
 /* The last component, which is no link to be followed; takes the object over. */
 static int end_here(struct walk *w, const char *name, const char *slashes, int *object,
-	const struct stat *st, struct aw_place *ret)
+	const struct stat *st, struct aw_location *ret)
 {
-	size_t len = aw_place_own_name(w->cur, ret->name, sizeof(ret->name));
+	size_t len = aw_own_descriptor_name(w->cur, ret->name, sizeof(ret->name));
 
 	if (!len)
 		return errno; /* ENAMETOOLONG: so deep that nobody can name it */
@@ -306,11 +306,12 @@ static int end_here(struct walk *w, const char *name, const char *slashes, int *
 	if (ret->object < 0)
 		return 0;
 	ret->st = *st;
-	return w->opens && S_ISCHR(st->st_mode) ? aw_place_own_tty(w->target, ret) : 0;
+	return w->opens && S_ISCHR(st->st_mode) ? aw_location_own_tty(w->target, ret)
+						: 0;
 }
 
 /* One component. -1: go on; else the walk is over with that errno (0: done). */
-static int step(struct walk *w, bool follow, struct aw_place *ret)
+static int step(struct walk *w, bool follow, struct aw_location *ret)
 {
 	char name[NAME_MAX + 1], rest[sizeof(w->rest)];
 	const char *next;
@@ -326,7 +327,7 @@ static int step(struct walk *w, bool follow, struct aw_place *ret)
 	name[len] = '\0';
 	memcpy(rest, next, strlen(next) + 1);
 	if (is_dots(name, len)) {
-		if (len == 2 && (err = go_up(w)))
+		if (len == 2 && (err = ascend(w)))
 			return err;
 		if (last)
 			return end_at_folder(w, name, ret);
@@ -371,7 +372,7 @@ static int step(struct walk *w, bool follow, struct aw_place *ret)
  * Most paths, or what is behind a link, have no link and no "..": then the kernel walks
  * all but the last component at once.  -1: go on; else an errno.
  */
-static int hasten(struct walk *w)
+static int try_fast_path(struct walk *w)
 {
 	char *text = w->rest, *cut = strrchr(text, '/');
 	bool plain_last = cut && cut[1];
@@ -390,9 +391,9 @@ static int hasten(struct walk *w)
 	return err ? err : -1;
 }
 
-static int walk(struct walk *w, bool follow, struct aw_place *ret)
+static int walk(struct walk *w, bool follow, struct aw_location *ret)
 {
-	int err = hasten(w);
+	int err = try_fast_path(w);
 
 	while (err < 0) {
 		unsigned links = w->links;
@@ -401,34 +402,35 @@ static int walk(struct walk *w, bool follow, struct aw_place *ret)
 			return end_at_folder(w, "/", ret);
 		err = step(w, follow, ret);
 		if (err < 0 && w->links != links)
-			err = hasten(w);
+			err = try_fast_path(w);
 	}
 	return err;
 }
 
 /* Where the path starts and what "/" is. */
-static int set_out(struct walk *w, const struct aw_walk_wish *wish, const char *path)
+static int init_walk(
+	struct walk *w, const struct aw_path_walk_params *params, const char *path)
 {
-	bool in_root = wish->resolve & RESOLVE_IN_ROOT, only_dots;
+	bool in_root = params->resolve & RESOLVE_IN_ROOT, only_dots;
 
 	if (in_root)
-		w->root = open_descriptor(w->target, wish->dir);
+		w->root = open_descriptor(w->target, params->dir);
 	else if (path[0] == '/')
 		w->root = open_root(w->target);
 	if (w->root < 0 && (in_root || path[0] == '/'))
 		return errno == ENOENT ? EBADF : errno;
 	if (path[0] == '/' || in_root) {
-		if (path[0] == '/' && wish->resolve & RESOLVE_BENEATH)
+		if (path[0] == '/' && params->resolve & RESOLVE_BENEATH)
 			return EXDEV;
 		w->cur = w->root;
 	} else {
-		w->cur = open_descriptor(w->target, wish->dir);
+		w->cur = open_descriptor(w->target, params->dir);
 	}
 	if (w->cur < 0)
 		return errno == ENOENT ? EBADF : errno;
 	/* that a name cannot be looked up in a file the kernel says */
 	only_dots = !path[strspn(path, "./")];
-	if ((wish->resolve || only_dots) && fstat(w->cur, &w->start) < 0)
+	if ((params->resolve || only_dots) && fstat(w->cur, &w->start) < 0)
 		return errno;
 	if (only_dots && path[0] == '.' && !S_ISDIR(w->start.st_mode))
 		return ENOTDIR;
@@ -437,10 +439,11 @@ static int set_out(struct walk *w, const struct aw_walk_wish *wish, const char *
 }
 
 /* How far it came, and what was still to go: no link is in that, or it had gone on. */
-static void name_failure(const struct walk *w, struct aw_place *ret)
+static void name_failure(const struct walk *w, struct aw_location *ret)
 {
-	char base[AW_PLACE_PATH];
-	size_t len = w->cur < 0 ? 0 : aw_place_own_name(w->cur, base, sizeof(base));
+	char base[AW_LOCATION_PATH];
+	size_t len =
+		w->cur < 0 ? 0 : aw_own_descriptor_name(w->cur, base, sizeof(base));
 
 	ret->len = len && base[0] == '/'
 			   ? aw_path_join(base, len, w->rest, strlen(w->rest),
@@ -449,13 +452,14 @@ static void name_failure(const struct walk *w, struct aw_place *ret)
 	ret->name[ret->len] = '\0';
 }
 
-int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
-	const struct aw_walk_wish *wish, const char *path, struct aw_place *ret)
+int aw_path_walk(struct aw_watch *watch, const struct aw_target *target,
+	const struct aw_path_walk_params *params, const char *path,
+	struct aw_location *ret)
 {
 	struct walk w = {.watch = watch,
 		.target = target,
-		.resolve = wish->resolve,
-		.opens = wish->opens,
+		.resolve = params->resolve,
+		.opens = params->opens,
 		.root = -1,
 		.cur = -1};
 	int err;
@@ -465,11 +469,11 @@ int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 	ret->own = 0;
 	ret->len = 0;
 	/* where the target stands only we may ask; where it may go is its own affair */
-	err = *path ? set_out(&w, wish, path) : ENOENT;
+	err = *path ? init_walk(&w, params, path) : ENOENT;
 	if (!err)
-		err = aw_persona_take(watch, target);
+		err = aw_creds_assume(watch, target);
 	if (!err)
-		err = walk(&w, wish->follow, ret);
+		err = walk(&w, params->follow, ret);
 	if (err)
 		name_failure(&w, ret);
 	if (w.cur != w.root)
@@ -477,11 +481,12 @@ int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
 	if (w.root != own_root)
 		aw_cleanup_close(&w.root);
 	if (err)
-		aw_place_release(ret);
+		aw_location_release(ret);
 	return err;
 }
 
-int aw_place_of_descriptor(const struct aw_target *target, int fd, struct aw_place *ret)
+int aw_location_of_descriptor(
+	const struct aw_target *target, int fd, struct aw_location *ret)
 {
 	int object = open_descriptor(target, fd);
 

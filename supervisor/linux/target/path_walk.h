@@ -21,14 +21,14 @@
 #include "supervisor/decide/watch.h"
 #include "supervisor/linux/target/target.h"
 
-#define AW_PLACE_PATH 4352
+#define AW_LOCATION_PATH 4352
 
-struct aw_place {
+struct aw_location {
 	int parent; /* O_PATH, owned: the folder that holds it; -1: none is known */
 	int object; /* O_PATH, owned: what is there, links not followed; -1: nothing */
-	struct stat st;		  /* of the object */
-	char last[AW_PLACE_PATH]; /* its name in the parent, trailing slashes kept */
-	char name[AW_PLACE_PATH]; /* the whole path, as the policy judges it */
+	struct stat st;		     /* of the object */
+	char last[AW_LOCATION_PATH]; /* its name in the parent, trailing slashes kept */
+	char name[AW_LOCATION_PATH]; /* the whole path, as the policy judges it */
 	size_t len;
 	bool magic; /* reached through a link of /proc that is no text, or /dev/tty */
 	/* it is a descriptor of the target's own, by such a link: what that was opened
@@ -37,7 +37,7 @@ struct aw_place {
 };
 
 /* How to walk. */
-struct aw_walk_wish {
+struct aw_path_walk_params {
 	int dir;	  /* AT_FDCWD or a descriptor of the target's */
 	bool follow;	  /* a symbolic link in the last component */
 	bool opens;	  /* what is found: /dev/tty is the target's terminal then */
@@ -45,17 +45,17 @@ struct aw_walk_wish {
 };
 
 /* Once before anything else, in the process that serves the calls. */
-void aw_place_prepare(void);
+void aw_path_walk_prepare(void);
 
 /*
  * A descriptor of ours as a path: its number, to be looked up in the folder that
- * aw_place_own_folder() gives.  That is /proc/self/fd, without the way to it.
+ * aw_own_descriptors() gives.  That is /proc/self/fd, without the way to it.
  */
-struct aw_place_link {
+struct aw_descriptor_path {
 	char text[16];
 };
-struct aw_place_link aw_place_link(int fd);
-int aw_place_own_folder(void);
+struct aw_descriptor_path aw_descriptor_path(int fd);
+int aw_own_descriptors(void);
 
 /*
  * Walk path, as the target: creds.h.  0: the place is filled in, its object -1 when
@@ -63,16 +63,17 @@ int aw_place_own_folder(void);
  * name is that of what it looked for, links resolved, and its length 0 when there is
  * none.
  */
-int aw_place_find(struct aw_watch *watch, const struct aw_target *target,
-	const struct aw_walk_wish *wish, const char *path, struct aw_place *ret);
+int aw_path_walk(struct aw_watch *watch, const struct aw_target *target,
+	const struct aw_path_walk_params *params, const char *path,
+	struct aw_location *ret);
 
 /* The place of a descriptor of the target's (or AT_FDCWD: its working directory). */
-int aw_place_of_descriptor(
-	const struct aw_target *target, int fd, struct aw_place *ret);
+int aw_location_of_descriptor(
+	const struct aw_target *target, int fd, struct aw_location *ret);
 
-void aw_place_release(struct aw_place *place);
+void aw_location_release(struct aw_location *place);
 
 /* The kernel's name for a descriptor of ours, terminated; its length, 0 without. */
-size_t aw_place_own_name(int fd, char *to, size_t size);
+size_t aw_own_descriptor_name(int fd, char *to, size_t size);
 
 #endif

@@ -20,7 +20,7 @@
 
 enum { PROC_ROOT_INO = 1 };
 
-uid_t aw_place_fsuid(void)
+uid_t aw_location_fsuid(void)
 {
 	return (uid_t)setfsuid((uid_t)-1); /* refused, and tells the present one */
 }
@@ -41,9 +41,9 @@ static void numbers_inside(const struct aw_watch *watch, const struct aw_target 
 /* The first component of a name that is a number: the process a folder belongs to. */
 static pid_t process_of_folder(int dir)
 {
-	char name[AW_PLACE_PATH];
+	char name[AW_LOCATION_PATH];
 
-	if (!aw_place_own_name(dir, name, sizeof(name)))
+	if (!aw_own_descriptor_name(dir, name, sizeof(name)))
 		return 0;
 	for (char *at = strchr(name, '/'); at; at = strchr(at + 1, '/'))
 		if (isdigit((unsigned char)at[1]))
@@ -68,14 +68,14 @@ static bool is_ours(struct aw_watch *watch, const struct aw_target *target, pid_
 static int jump(struct aw_watch *watch, const struct aw_target *target, int dir,
 	const char *name, int *ret_jump, bool *ret_own)
 {
-	char own[64], here[AW_PLACE_PATH];
+	char own[64], here[AW_LOCATION_PATH];
 	pid_t pid, tid;
 	size_t n;
 	int err;
 
 	numbers_inside(watch, target, &pid, &tid);
 	snprintf(own, sizeof(own), "/proc/%d/", pid);
-	n = aw_place_own_name(dir, here, sizeof(here) - 1);
+	n = aw_own_descriptor_name(dir, here, sizeof(here) - 1);
 	here[n] = '/';
 	here[n + 1] = '\0';
 	if (strncmp(here, own, strlen(own)) != 0) {
@@ -83,11 +83,11 @@ static int jump(struct aw_watch *watch, const struct aw_target *target, int dir,
 		return *ret_jump < 0 ? errno : 0;
 	}
 	*ret_own = n >= 3 && strcmp(here + n - 3, "/fd/") == 0;
-	aw_persona_drop();
+	aw_creds_restore();
 	*ret_jump = openat(dir, name, O_PATH | O_CLOEXEC);
 	err = *ret_jump < 0 ? errno : 0;
 	if (!err)
-		err = aw_persona_take(watch, target);
+		err = aw_creds_assume(watch, target);
 	if (err && *ret_jump >= 0) {
 		close(*ret_jump);
 		*ret_jump = -1;
@@ -108,21 +108,22 @@ static bool find_device(const char *root, const char *path, _Atomic dev_t *ret)
 	return true;
 }
 
-void aw_place_find_proc(struct aw_watch *watch, const struct aw_target *target)
+void aw_path_walk_proc(struct aw_watch *watch, const struct aw_target *target)
 {
 	char root[32] = "";
 
 	if (atomic_load(&watch->proc))
 		return;
-	aw_persona_drop();
+	aw_creds_restore();
 	if (watch->own_pids)
 		snprintf(root, sizeof(root), "/proc/%d/root", target->tid);
 	find_device(root, "/dev/pts", &watch->pts);
 	find_device(root, "/proc", &watch->proc);
 }
 
-int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, int dir,
-	const char *name, char *text, size_t size, int *ret_jump, bool *ret_own)
+int aw_location_proc_link(struct aw_watch *watch, const struct aw_target *target,
+	int dir, const char *name, char *text, size_t size, int *ret_jump,
+	bool *ret_own)
 {
 	struct stat st;
 	pid_t pid, tid;
@@ -176,7 +177,7 @@ static int open_terminal(const struct aw_target *target, dev_t device)
 	return fd;
 }
 
-int aw_place_own_tty(const struct aw_target *target, struct aw_place *place)
+int aw_location_own_tty(const struct aw_target *target, struct aw_location *place)
 {
 	struct aw_proc_stat stat;
 	int fd;

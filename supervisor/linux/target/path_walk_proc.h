@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * path_walk_proc.h - names whose meaning depends on who asks: /proc/self, the links
- * below /proc/PID, /dev/tty (proc(5), tty(4)).  For path_walk.c; aw_place_find_proc()
+ * below /proc/PID, /dev/tty (proc(5), tty(4)).  For path_walk.c; aw_path_walk_proc()
  * for handle.c.
  */
 #ifndef AW_SUPERVISOR_LINUX_TARGET_PATH_WALK_PROC_H
@@ -15,8 +15,9 @@
  * leads to; then *ret_own tells whether it is one of the target's own descriptors.
  * Links of processes that are not of the session are refused: EACCES.
  */
-int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, int dir,
-	const char *name, char *text, size_t size, int *ret_jump, bool *ret_own);
+int aw_location_proc_link(struct aw_watch *watch, const struct aw_target *target,
+	int dir, const char *name, char *text, size_t size, int *ret_jump,
+	bool *ret_own);
 
 /*
  * Note which /proc the session has: its numbers are those of its processes.  Another
@@ -24,12 +25,12 @@ int aw_place_proc_link(struct aw_watch *watch, const struct aw_target *target, i
  * one of this machine from behind a wall.  With our own rights; nothing when it is
  * known.
  */
-void aw_place_find_proc(struct aw_watch *watch, const struct aw_target *target);
+void aw_path_walk_proc(struct aw_watch *watch, const struct aw_target *target);
 
 /* /dev/tty becomes the target's terminal; ENXIO when it has none. Else nothing. */
-int aw_place_own_tty(const struct aw_target *target, struct aw_place *place);
+int aw_location_own_tty(const struct aw_target *target, struct aw_location *place);
 
 /* The user id that file permissions are checked with in this thread. */
-uid_t aw_place_fsuid(void);
+uid_t aw_location_fsuid(void);
 
 #endif

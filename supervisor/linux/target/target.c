@@ -18,7 +18,7 @@ static ssize_t read_some(pid_t tid, uint64_t address, void *to, size_t len)
 
 	do
 		n = process_vm_readv(tid, &here, 1, &there, 1, 0);
-	while (n < 0 && aw_persona_in_the_way());
+	while (n < 0 && aw_creds_hinder());
 	return n;
 }
 
@@ -42,7 +42,7 @@ bool aw_target_write(
 
 	do
 		n = process_vm_writev(target->tid, &here, 1, &there, 1, 0);
-	while (n < 0 && aw_persona_in_the_way());
+	while (n < 0 && aw_creds_hinder());
 	return n == (ssize_t)len;
 }
 

@@ -17,7 +17,7 @@
 
 struct aw_target {
 	pid_t tid;
-	struct aw_who who;
+	struct aw_process_info who;
 };
 
 /* Read len bytes; false when not all can be read. */

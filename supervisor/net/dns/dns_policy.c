@@ -109,7 +109,7 @@ static const char *behind_services(const char *name)
 
 /* What was asked for, or what it was before a resolver put a search domain behind it.
  */
-static bool try_names(const struct aw_name_law *law, struct aw_name_case *c)
+static bool try_names(const struct aw_dns_policy *law, struct aw_name_case *c)
 {
 	const char *name = behind_services(c->q.name);
 	char before[AW_DNS_NAME];
@@ -127,7 +127,7 @@ static bool try_names(const struct aw_name_law *law, struct aw_name_case *c)
 	return false;
 }
 
-static bool is_known(const struct aw_name_law *law, const struct aw_address *address)
+static bool is_known(const struct aw_dns_policy *law, const struct aw_address *address)
 {
 	char found[1][AW_DNS_NAME];
 
@@ -159,7 +159,7 @@ static void refuse(struct aw_name_case *c)
 			"no network rule allows this name");
 }
 
-void aw_name_judge(const struct aw_name_law *law, struct aw_name_case *c)
+void aw_name_judge(const struct aw_dns_policy *law, struct aw_name_case *c)
 {
 	c->decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
 	c->why = AW_DNS_NO_WHY;

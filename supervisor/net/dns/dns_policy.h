@@ -14,7 +14,7 @@
 #include "supervisor/net/dns/resolve.h"
 #include "supervisor/net/proto/dns.h"
 
-struct aw_name_law {
+struct aw_dns_policy {
 	struct aw_names *names;		 /* borrowed */
 	struct aw_name_servers *servers; /* borrowed */
 };
@@ -40,20 +40,20 @@ struct aw_name_case {
 
 /* May it be looked up?  Fills in all but the last part; a refusal fills in that, too.
  */
-void aw_name_judge(const struct aw_name_law *law, struct aw_name_case *c);
+void aw_name_judge(const struct aw_dns_policy *law, struct aw_name_case *c);
 
 /*
  * The whole answer, where it is known without asking anybody: a refusal, localhost, and
  * what stands in /etc/hosts.  Its length, 0: the servers have to be asked.
  */
-size_t aw_name_answer_here(const struct aw_name_law *law, struct aw_name_case *c,
+size_t aw_name_answer_here(const struct aw_dns_policy *law, struct aw_name_case *c,
 	unsigned char *to, size_t room);
 
 /*
  * The answer made of what a server said, addresses looked at and remembered; or of its
  * failure (len 0).  Its length.
  */
-size_t aw_name_answer(const struct aw_name_law *law, struct aw_name_case *c,
+size_t aw_name_answer(const struct aw_dns_policy *law, struct aw_name_case *c,
 	const struct aw_resolved *answer, unsigned char *to, size_t room);
 
 /* An answer with a code alone. */

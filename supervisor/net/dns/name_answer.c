@@ -59,7 +59,7 @@ static struct aw_dns_record record_of(
 }
 
 /* The addresses of one family among these, which are all that the name has. */
-static size_t answer_addresses(const struct aw_name_law *law, struct aw_name_case *c,
+static size_t answer_addresses(const struct aw_dns_policy *law, struct aw_name_case *c,
 	unsigned char (*found)[16], size_t count, unsigned char *to, size_t room)
 {
 	struct aw_dns_writer w;
@@ -106,7 +106,7 @@ static bool is_localhost(const char *name)
 	       (len == 9 || name[len - 10] == '.');
 }
 
-static size_t answer_reverse(const struct aw_name_law *law, struct aw_name_case *c,
+static size_t answer_reverse(const struct aw_dns_policy *law, struct aw_name_case *c,
 	unsigned char *to, size_t room)
 {
 	char found[HERE_MAX][AW_DNS_NAME] = {"localhost"};
@@ -122,7 +122,7 @@ static size_t answer_reverse(const struct aw_name_law *law, struct aw_name_case 
 	return count ? answer_names(c, found, count, to, room) : 0;
 }
 
-size_t aw_name_answer_here(const struct aw_name_law *law, struct aw_name_case *c,
+size_t aw_name_answer_here(const struct aw_dns_policy *law, struct aw_name_case *c,
 	unsigned char *to, size_t room)
 {
 	unsigned char found[HERE_MAX][16] = {
@@ -229,7 +229,7 @@ static bool is_wanted(struct aw_dns_record *record)
 	       aw_dns_strip_hints(record);
 }
 
-static void put_records(const struct aw_name_law *law, struct aw_name_case *c,
+static void put_records(const struct aw_dns_policy *law, struct aw_name_case *c,
 	const struct aw_resolved *answer, struct aw_dns_reader *reader,
 	struct aw_dns_writer *w)
 {
@@ -252,7 +252,7 @@ static void put_records(const struct aw_name_law *law, struct aw_name_case *c,
 	}
 }
 
-size_t aw_name_answer(const struct aw_name_law *law, struct aw_name_case *c,
+size_t aw_name_answer(const struct aw_dns_policy *law, struct aw_name_case *c,
 	const struct aw_resolved *answer, unsigned char *to, size_t room)
 {
 	struct aw_dns_reader reader;

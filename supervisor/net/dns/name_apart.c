@@ -23,7 +23,7 @@ static pid_t fork_into(unsigned long flags)
 	return pid;
 }
 
-int aw_name_apart_start(struct aw_inner **ret, struct aw_error *err)
+int aw_name_apart_start(struct aw_netns **ret, struct aw_error *err)
 {
 	pid_t pid = fork_into(CLONE_NEWNET);
 	int result;
@@ -33,7 +33,7 @@ int aw_name_apart_start(struct aw_inner **ret, struct aw_error *err)
 	if (pid < 0)
 		return aw_fail(
 			err, errno, "making a network namespace: %s", strerror(errno));
-	result = aw_inner_start(pid, ret, err);
+	result = aw_netns_start(pid, ret, err);
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)
 		;

@@ -6,6 +6,6 @@
 #include "supervisor/linux/netns/netns.h"
 
 /* One with nobody in it but who makes its sockets. */
-int aw_name_apart_start(struct aw_inner **ret, struct aw_error *err);
+int aw_name_apart_start(struct aw_netns **ret, struct aw_error *err);
 
 #endif

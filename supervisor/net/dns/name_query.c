@@ -32,7 +32,7 @@ static bool find_owner(struct aw_name_service *s, struct aw_name_query *q)
 static void sign(
 	struct aw_name_service *s, struct aw_name_query *q, struct aw_event *event)
 {
-	struct aw_who who;
+	struct aw_process_info who;
 
 	if (q->pid && aw_processes_peek(s->watch->tree, q->pid, &who))
 		aw_watch_sign(event, &who);

@@ -41,9 +41,9 @@ bool aw_name_service_is_at(struct aw_name_service *s, const struct aw_address *a
 	       aw_name_servers_has(s->law.servers, address);
 }
 
-struct aw_inner *aw_name_service_network(const struct aw_name_service *s)
+struct aw_netns *aw_name_service_network(const struct aw_name_service *s)
 {
-	return s->reach == AW_NAMES_APART ? s->inner : NULL;
+	return s->reach == AW_NAMES_APART ? s->netns : NULL;
 }
 
 /* --- who asks --- */
@@ -139,8 +139,8 @@ static int open_port(
 	int fd, result;
 
 	port->kind = type == SOCK_STREAM ? AW_NAME_LISTENER : AW_NAME_DATAGRAMS;
-	if (s->inner) {
-		fd = aw_inner_socket(s->inner, address->family, type, 0,
+	if (s->netns) {
+		fd = aw_netns_socket(s->netns, address->family, type, 0,
 			(const struct sockaddr *)&at, len);
 	} else {
 		fd = socket(address->family, type | SOCK_CLOEXEC, 0);
@@ -182,7 +182,7 @@ static void serve_new_ones(struct aw_name_service *s)
 			"address "
 			"holds for one interface",
 			skipped);
-	for (; s->inner && s->served < count; s->served++) {
+	for (; s->netns && s->served < count; s->served++) {
 		int result = open_ports(s, &all[s->served]);
 
 		inet_ntop(all[s->served].family, all[s->served].bytes, text,
@@ -219,7 +219,7 @@ static void receive_datagrams(
 static void serve_one(struct aw_name_service *s, const struct epoll_event *event)
 {
 	enum aw_name_kind *kind = event->data.ptr;
-	unsigned door = aw_readers_enter(&s->watch->readers);
+	unsigned door = aw_epoch_enter(&s->watch->readers);
 	uint64_t count;
 
 	switch (*kind) {
@@ -237,7 +237,7 @@ static void serve_one(struct aw_name_service *s, const struct epoll_event *event
 		aw_name_serve_connection(s, event->data.ptr, event->events);
 		break;
 	}
-	aw_readers_leave(&s->watch->readers, door);
+	aw_epoch_leave(&s->watch->readers, door);
 }
 
 static void *serve(void *arg)
@@ -285,21 +285,21 @@ void aw_name_service_reload(struct aw_name_service *s, const struct aw_policy *p
 }
 
 /* Where the sockets are; fallen back on what there is. */
-static void choose_reach(struct aw_name_service *s, struct aw_inner *inner)
+static void choose_reach(struct aw_name_service *s, struct aw_netns *netns)
 {
 	struct aw_error err;
 
 	s->reach = AW_NAMES_INSIDE;
-	s->inner = inner;
-	if (inner)
+	s->netns = netns;
+	if (netns)
 		return;
 	s->reach = AW_NAMES_APART;
-	if (aw_name_apart_start(&s->inner, &err) == 0) {
+	if (aw_name_apart_start(&s->netns, &err) == 0) {
 		s->own_inner = true;
 		return;
 	}
 	s->reach = AW_NAMES_NEARBY;
-	s->inner = NULL;
+	s->netns = NULL;
 	aw_watch_warn(s->watch, NULL, "names",
 		"name servers are stood in for by a port of the loopback, since there "
 		"is "
@@ -355,7 +355,7 @@ static int set_up(struct aw_name_service *s, struct aw_error *err)
 	return aw_resolver_start(aw_name_on_resolved, &s->resolver, err);
 }
 
-int aw_name_service_start(struct aw_watch *watch, struct aw_inner *inner,
+int aw_name_service_start(struct aw_watch *watch, struct aw_netns *netns,
 	const struct aw_policy *policy, struct aw_name_service **ret,
 	struct aw_error *err)
 {
@@ -367,8 +367,8 @@ int aw_name_service_start(struct aw_watch *watch, struct aw_inner *inner,
 	s->loop = s->wake = -1;
 	pthread_mutex_init(&s->lock, NULL);
 	aw_name_service_reload(s, policy);
-	choose_reach(s, inner);
-	if (set_up(s, err) < 0 || (!s->inner && open_stand_ins(s, err) < 0)) {
+	choose_reach(s, netns);
+	if (set_up(s, err) < 0 || (!s->netns && open_stand_ins(s, err) < 0)) {
 		aw_name_service_stop(s);
 		return -1;
 	}
@@ -409,7 +409,7 @@ void aw_name_service_stop(struct aw_name_service *s)
 		s->private = older;
 	}
 	if (s->own_inner)
-		aw_inner_stop(s->inner);
+		aw_netns_stop(s->netns);
 	aw_name_servers_free(s->law.servers);
 	if (s->loop >= 0)
 		close(s->loop);

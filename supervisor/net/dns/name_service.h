@@ -41,7 +41,7 @@ bool aw_name_service_is_needed(const struct aw_policy *policy);
  * watch and its names outlive the service; they are served from now on.  inner: the
  * wall's network, or NULL.  What cannot be served is a warning in the log.
  */
-int aw_name_service_start(struct aw_watch *watch, struct aw_inner *inner,
+int aw_name_service_start(struct aw_watch *watch, struct aw_netns *netns,
 	const struct aw_policy *policy, struct aw_name_service **ret,
 	struct aw_error *err);
 
@@ -56,7 +56,7 @@ bool aw_name_service_is_at(
 	struct aw_name_service *service, const struct aw_address *address);
 
 /* AW_NAMES_APART: the network that is asked over; else NULL. */
-struct aw_inner *aw_name_service_network(const struct aw_name_service *service);
+struct aw_netns *aw_name_service_network(const struct aw_name_service *service);
 
 /* AW_NAMES_NEARBY: the address that stands in, for a socket of this domain; 0: none. */
 socklen_t aw_name_service_stand_in(const struct aw_name_service *service, int domain,

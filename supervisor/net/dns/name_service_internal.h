@@ -74,10 +74,10 @@ struct aw_name_owner {
 
 struct aw_name_service {
 	struct aw_watch *watch;
-	struct aw_name_law law;
+	struct aw_dns_policy law;
 	struct aw_resolver *resolver;
 	enum aw_name_reach reach;
-	struct aw_inner *inner; /* where the sockets are; NULL: NEARBY */
+	struct aw_netns *netns; /* where the sockets are; NULL: NEARBY */
 	bool own_inner;		/* made for this */
 	int loop, wake;
 	pthread_t thread;

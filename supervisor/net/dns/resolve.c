@@ -33,7 +33,7 @@ void aw_resolved_release(struct aw_resolved *answer)
 /* With the lock held. */
 static void drop_kept(struct aw_resolver *r, struct aw_resolve_question *q)
 {
-	DL_DELETE(r->kept, q);
+	DL_DELETE(r->fallback, q);
 	HASH_DEL(r->all, q);
 	r->kept_count--;
 	r->kept_bytes -= q->answer->len;
@@ -49,7 +49,7 @@ static void free_all(struct aw_resolver *r)
 	{
 		HASH_DEL(r->all, q);
 		while (q->waiters) {
-			struct aw_waiter *w = q->waiters;
+			struct aw_dns_waiter *w = q->waiters;
 
 			q->waiters = w->next;
 			free(w);
@@ -97,7 +97,7 @@ static void tell(struct aw_resolver *r, struct aw_resolve_question *q,
 	struct aw_resolved *answer)
 {
 	while (q->waiters) {
-		struct aw_waiter *w = q->waiters;
+		struct aw_dns_waiter *w = q->waiters;
 
 		q->waiters = w->next;
 		r->waiters--;
@@ -121,11 +121,11 @@ static void keep(struct aw_resolver *r, struct aw_resolve_question *q,
 		return;
 	}
 	q->answer = answer;
-	DL_APPEND(r->kept, q);
+	DL_APPEND(r->fallback, q);
 	r->kept_count++;
 	r->kept_bytes += answer->len;
 	while (r->kept_count > AW_RESOLVE_KEPT || r->kept_bytes > AW_RESOLVE_BYTES)
-		drop_kept(r, r->kept);
+		drop_kept(r, r->fallback);
 }
 
 /* With the lock held; NULL: nothing has come for a while, or it is over. */
@@ -158,7 +158,7 @@ static struct aw_resolved *no_answer(void)
 static void *work(void *arg)
 {
 	struct aw_resolver *r = arg;
-	struct aw_asking *asking = aw_asking_new();
+	struct aw_dns_client *asking = aw_asking_new();
 
 	struct aw_resolve_question *q;
 
@@ -232,17 +232,17 @@ static struct aw_resolve_question *find_question(struct aw_resolver *r, const ch
 
 /* With the lock held: a new one, queued for this asker; NULL: too much is asked. */
 static struct aw_resolve_question *add_question(
-	struct aw_resolver *r, const char *key, size_t name_at, pid_t asker)
+	struct aw_resolver *r, const char *key, size_t name_at, pid_t queue)
 {
 	struct aw_resolve_question *q =
-		aw_resolve_has_room(r, asker) ? calloc(1, sizeof(*q)) : NULL;
+		aw_resolve_has_room(r, queue) ? calloc(1, sizeof(*q)) : NULL;
 
 	if (!q)
 		return NULL;
 	memcpy(q->key, key, sizeof(q->key));
 	q->name = q->key + name_at;
 	q->type = (unsigned)atoi(key);
-	q->asker = asker;
+	q->queue = queue;
 	q->domain = aw_resolve_domain(q->name);
 	for (const char *c = q->domain; *c; c++)
 		q->domain_hash = q->domain_hash * 31 + (unsigned char)*c;
@@ -258,18 +258,18 @@ static struct aw_resolve_question *add_question(
 
 /* With the lock held: done(ctx) will follow, and the sooner of two askers counts. */
 static void await(
-	struct aw_resolver *r, struct aw_resolve_question *q, struct aw_waiter *w)
+	struct aw_resolver *r, struct aw_resolve_question *q, struct aw_dns_waiter *w)
 {
 	LL_PREPEND(q->waiters, w);
 	r->waiters++;
-	if (!q->begun && aw_resolve_may_begin(r, q, w->asker))
+	if (!q->begun && aw_resolve_may_begin(r, q, w->queue))
 		call_for_work(r);
 }
 
-int aw_resolve(struct aw_resolver *r, const char *name, unsigned type, pid_t asker,
+int aw_resolve(struct aw_resolver *r, const char *name, unsigned type, pid_t queue,
 	void *ctx, struct aw_resolved **ret)
 {
-	struct aw_waiter *w = malloc(sizeof(*w));
+	struct aw_dns_waiter *w = malloc(sizeof(*w));
 	struct aw_resolve_question *q = NULL;
 	char key[AW_RESOLVE_KEY] = "";
 	int at = snprintf(key, sizeof(key), "%u ", type), result = -1;
@@ -279,13 +279,13 @@ int aw_resolve(struct aw_resolver *r, const char *name, unsigned type, pid_t ask
 	if (!r->stop)
 		q = find_question(r, key);
 	if (!q && !r->stop && w && r->waiters < WAITERS_MAX)
-		q = add_question(r, key, (size_t)at, asker);
+		q = add_question(r, key, (size_t)at, queue);
 	if (q && q->answer) {
 		*ret = q->answer;
 		atomic_fetch_add(&q->answer->users, 1);
 		result = 1;
 	} else if (q && w && r->waiters < WAITERS_MAX) {
-		*w = (struct aw_waiter){.ctx = ctx, .asker = asker};
+		*w = (struct aw_dns_waiter){.ctx = ctx, .queue = queue};
 		await(r, q, w);
 		w = NULL;
 		result = 0;

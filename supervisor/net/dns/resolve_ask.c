@@ -15,19 +15,19 @@
 
 enum { DATAGRAM = 1232, OTHER_TTL = 60, NEGATIVE_MAX = 300 };
 
-struct aw_asking {
+struct aw_dns_client {
 	struct __res_state state;
 	bool ready;
 	struct timespec read; /* resolv.conf, when it was */
 	unsigned char answer[AW_DNS_MESSAGE];
 };
 
-struct aw_asking *aw_asking_new(void)
+struct aw_dns_client *aw_asking_new(void)
 {
-	return calloc(1, sizeof(struct aw_asking));
+	return calloc(1, sizeof(struct aw_dns_client));
 }
 
-void aw_asking_free(struct aw_asking *asking)
+void aw_asking_free(struct aw_dns_client *asking)
 {
 	if (asking && asking->ready)
 		res_nclose(&asking->state);
@@ -35,7 +35,7 @@ void aw_asking_free(struct aw_asking *asking)
 }
 
 /* The servers may be others by now. */
-static bool prepare(struct aw_asking *asking)
+static bool prepare(struct aw_dns_client *asking)
 {
 	struct stat st = {.st_size = 0};
 
@@ -53,7 +53,8 @@ static bool prepare(struct aw_asking *asking)
 }
 
 /* The length of the answer, or 0. */
-static size_t ask(struct aw_asking *asking, const char *name, unsigned type, bool edns)
+static size_t ask(
+	struct aw_dns_client *asking, const char *name, unsigned type, bool edns)
 {
 	struct aw_dns_question q = {.type = (uint16_t)type,
 		.class = 1,
@@ -145,7 +146,7 @@ static void put_address(struct aw_dns_writer *w, const struct addrinfo *a)
 }
 
 /* What getaddrinfo(3) finds there, as an answer; 0: nothing. */
-static size_t ask_others(struct aw_asking *asking, const char *name, unsigned type)
+static size_t ask_others(struct aw_dns_client *asking, const char *name, unsigned type)
 {
 	struct aw_dns_question q = {.type = (uint16_t)type, .class = 1};
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
@@ -165,7 +166,7 @@ static size_t ask_others(struct aw_asking *asking, const char *name, unsigned ty
 }
 
 struct aw_resolved *aw_asking_ask(
-	struct aw_asking *asking, const char *name, unsigned type)
+	struct aw_dns_client *asking, const char *name, unsigned type)
 {
 	struct aw_resolved *answer;
 	size_t len = 0, other;
@@ -178,16 +179,16 @@ struct aw_resolved *aw_asking_ask(
 		len = ask(asking, name, type, false); /* a server from before EDNS */
 	code = code_of(asking->answer, len);
 	if (code != AW_DNS_FINE) {
-		unsigned char *kept = len ? malloc(len) : NULL;
+		unsigned char *fallback = len ? malloc(len) : NULL;
 
-		if (kept)
-			memcpy(kept, asking->answer, len);
+		if (fallback)
+			memcpy(fallback, asking->answer, len);
 		other = ask_others(asking, name, type);
 		if (other)
 			len = other;
-		else if (kept)
-			memcpy(asking->answer, kept, len);
-		free(kept);
+		else if (fallback)
+			memcpy(asking->answer, fallback, len);
+		free(fallback);
 	}
 	answer = len ? malloc(sizeof(*answer) + len) : NULL;
 	if (!answer)

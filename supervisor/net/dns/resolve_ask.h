@@ -5,17 +5,17 @@
 
 #include "supervisor/net/dns/resolve.h"
 
-struct aw_asking; /* what a thread needs for it */
+struct aw_dns_client; /* what a thread needs for it */
 
 /* NULL: no memory. */
-struct aw_asking *aw_asking_new(void);
-void aw_asking_free(struct aw_asking *asking);
+struct aw_dns_client *aw_asking_new(void);
+void aw_asking_free(struct aw_dns_client *asking);
 
 /*
  * Waits for the answer, for as long as resolv.conf(5) has it.  One reference, its ttl
  * filled in; NULL: nobody has answered.
  */
 struct aw_resolved *aw_asking_ask(
-	struct aw_asking *asking, const char *name, unsigned type);
+	struct aw_dns_client *asking, const char *name, unsigned type);
 
 #endif

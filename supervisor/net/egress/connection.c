@@ -30,7 +30,7 @@ struct entry {
 	UT_hash_handle hh;
 };
 
-struct aw_ends {
+struct aw_conntrack {
 	struct aw_watch *watch;
 	int netlink, stop;
 	pthread_t thread;
@@ -41,8 +41,8 @@ struct aw_ends {
 	_Alignas(NLMSG_ALIGNTO) char room[32768];
 };
 
-void aw_connection_note(
-	struct aw_connection *c, const struct aw_who *who, const struct aw_event *event)
+void aw_connection_note(struct aw_connection *c, const struct aw_process_info *who,
+	const struct aw_event *event)
 {
 	memset(c, 0, sizeof(*c));
 	c->who = *who;
@@ -81,7 +81,7 @@ void aw_connection_log(struct aw_watch *watch, const struct aw_connection *c,
 
 /* One that was never connected is none. */
 static void log_end(
-	struct aw_ends *ends, const struct entry *e, const struct tcp_info *info)
+	struct aw_conntrack *ends, const struct entry *e, const struct tcp_info *info)
 {
 	uint64_t now = aw_watch_now();
 
@@ -91,7 +91,7 @@ static void log_end(
 			info->tcpi_bytes_received, now - e->is.began);
 }
 
-static struct entry *take(struct aw_ends *ends, uint64_t cookie)
+static struct entry *take(struct aw_conntrack *ends, uint64_t cookie)
 {
 	struct entry *e;
 
@@ -104,7 +104,7 @@ static struct entry *take(struct aw_ends *ends, uint64_t cookie)
 }
 
 /* One socket: a message that it has gone, or of a list of what is there. */
-static void read_socket(struct aw_ends *ends, const struct nlmsghdr *header)
+static void read_socket(struct aw_conntrack *ends, const struct nlmsghdr *header)
 {
 	const struct inet_diag_msg *about = NLMSG_DATA(header);
 	const struct rtattr *attribute = (const void *)(about + 1);
@@ -128,7 +128,7 @@ static void read_socket(struct aw_ends *ends, const struct nlmsghdr *header)
 }
 
 /* Up to the end of one datagram; false: of the list, or nothing more is there. */
-static bool receive(struct aw_ends *ends, int fd, int flags)
+static bool receive(struct aw_conntrack *ends, int fd, int flags)
 {
 	ssize_t n = recv(fd, ends->room, sizeof(ends->room), flags);
 	size_t left = n > 0 ? (size_t)n : 0;
@@ -144,7 +144,7 @@ static bool receive(struct aw_ends *ends, int fd, int flags)
 }
 
 /* With the lock held: be told of all ends on this machine, or not; 0 or an errno. */
-static int hear(struct aw_ends *ends, bool yes)
+static int hear(struct aw_conntrack *ends, bool yes)
 {
 	static const int groups[] = {
 		SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY};
@@ -159,7 +159,7 @@ static int hear(struct aw_ends *ends, bool yes)
 }
 
 /* Others' connections end all the time. */
-static void rest(struct aw_ends *ends)
+static void rest(struct aw_conntrack *ends)
 {
 	pthread_mutex_lock(&ends->lock);
 	if (!ends->all)
@@ -167,7 +167,7 @@ static void rest(struct aw_ends *ends)
 	pthread_mutex_unlock(&ends->lock);
 }
 
-static bool has_some(struct aw_ends *ends)
+static bool has_some(struct aw_conntrack *ends)
 {
 	bool some;
 
@@ -179,7 +179,7 @@ static bool has_some(struct aw_ends *ends)
 
 static void *main_of_thread(void *arg)
 {
-	struct aw_ends *ends = arg;
+	struct aw_conntrack *ends = arg;
 	struct pollfd fds[2] = {{.fd = ends->netlink, .events = POLLIN},
 		{.fd = ends->stop, .events = POLLIN}};
 
@@ -201,17 +201,17 @@ static void *main_of_thread(void *arg)
 }
 
 /* What is still there, and whose end was not told for want of room. */
-static void ask_for(struct aw_ends *ends, int family)
+static void ask_for(struct aw_conntrack *ends, int family)
 {
 	AW_CLOSE int fd =
 		socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	struct {
 		struct nlmsghdr header;
-		struct inet_diag_req_v2 wish;
+		struct inet_diag_req_v2 params;
 	} ask = {.header = {.nlmsg_len = sizeof(ask),
 			 .nlmsg_type = SOCK_DIAG_BY_FAMILY,
 			 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-		.wish = {.sdiag_family = (uint8_t)family,
+		.params = {.sdiag_family = (uint8_t)family,
 			.sdiag_protocol = IPPROTO_TCP,
 			.idiag_ext = 1 << (INET_DIAG_INFO - 1),
 			.idiag_states = ~0u}};
@@ -222,7 +222,7 @@ static void ask_for(struct aw_ends *ends, int family)
 		;
 }
 
-static int listen_for_ends(struct aw_ends *ends)
+static int listen_for_ends(struct aw_conntrack *ends)
 {
 	struct sockaddr_nl any = {.nl_family = AF_NETLINK};
 	int room = ROOM, err;
@@ -243,7 +243,7 @@ static int listen_for_ends(struct aw_ends *ends)
 	return ends->stop < 0 ? errno : 0;
 }
 
-static void release(struct aw_ends *ends)
+static void release(struct aw_conntrack *ends)
 {
 	struct entry *e, *next;
 
@@ -260,9 +260,10 @@ static void release(struct aw_ends *ends)
 	free(ends);
 }
 
-int aw_ends_create(struct aw_watch *watch, struct aw_ends **ret, struct aw_error *err)
+int aw_conntrack_create(
+	struct aw_watch *watch, struct aw_conntrack **ret, struct aw_error *err)
 {
-	struct aw_ends *ends = calloc(1, sizeof(*ends));
+	struct aw_conntrack *ends = calloc(1, sizeof(*ends));
 	int failed;
 
 	if (!ends)
@@ -283,7 +284,7 @@ int aw_ends_create(struct aw_watch *watch, struct aw_ends **ret, struct aw_error
 	return 0;
 }
 
-void aw_ends_add(struct aw_ends *ends, int fd, const struct aw_connection *c)
+void aw_conntrack_add(struct aw_conntrack *ends, int fd, const struct aw_connection *c)
 {
 	struct entry *e = ends ? malloc(sizeof(*e)) : NULL, *old;
 	socklen_t len = sizeof(e->cookie);
@@ -304,7 +305,7 @@ void aw_ends_add(struct aw_ends *ends, int fd, const struct aw_connection *c)
 	free(old);
 }
 
-void aw_ends_free(struct aw_ends *ends)
+void aw_conntrack_free(struct aw_conntrack *ends)
 {
 	static const uint64_t one = 1;
 

@@ -13,7 +13,7 @@
 
 /* Who has connected where, and when. */
 struct aw_connection {
-	struct aw_who who;
+	struct aw_process_info who;
 	int family, port;
 	char address[64];
 	char host[256]; /* "" without */
@@ -21,21 +21,22 @@ struct aw_connection {
 };
 
 /* From the event of the call that begins it. */
-void aw_connection_note(struct aw_connection *c, const struct aw_who *who,
+void aw_connection_note(struct aw_connection *c, const struct aw_process_info *who,
 	const struct aw_event *event);
 
 /* Into an event, which borrows its strings. */
 void aw_connection_tell(const struct aw_connection *c, struct aw_event *event);
 
-struct aw_ends; /* that the kernel tells */
+struct aw_conntrack; /* that the kernel tells */
 
-int aw_ends_create(struct aw_watch *watch, struct aw_ends **ret, struct aw_error *err);
+int aw_conntrack_create(
+	struct aw_watch *watch, struct aw_conntrack **ret, struct aw_error *err);
 
 /* A TCP socket of our network namespace is about to be connected, or is. */
-void aw_ends_add(struct aw_ends *ends, int fd, const struct aw_connection *c);
+void aw_conntrack_add(struct aw_conntrack *ends, int fd, const struct aw_connection *c);
 
 /* What is left is told as it stands; NULL is fine. */
-void aw_ends_free(struct aw_ends *ends);
+void aw_conntrack_free(struct aw_conntrack *ends);
 
 /* The event of one that has ended. */
 void aw_connection_log(struct aw_watch *watch, const struct aw_connection *c,

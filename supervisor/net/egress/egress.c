@@ -46,9 +46,9 @@ static bool is_same_rule(const struct aw_key_rule *a, const struct aw_key_rule *
 
 /* Those that are there stay until the end, so that another reading adds none. */
 static bool is_there(
-	const struct aw_traffic *traffic, const struct aw_traffic_rules *rules)
+	const struct aw_egress *traffic, const struct aw_egress_rules *rules)
 {
-	const struct aw_traffic_rules *now = atomic_load(&traffic->rules);
+	const struct aw_egress_rules *now = atomic_load(&traffic->rules);
 
 	return now && now->verify == rules->verify && now->bytes == rules->bytes &&
 	       is_same_rule(&now->by_verify, &rules->by_verify) &&
@@ -56,10 +56,10 @@ static bool is_there(
 	       is_same_rule(&now->by_connections, &rules->by_connections);
 }
 
-int aw_traffic_reload(struct aw_traffic *traffic, const struct aw_policy *policy,
-	struct aw_error *err)
+int aw_egress_reload(
+	struct aw_egress *traffic, const struct aw_policy *policy, struct aw_error *err)
 {
-	struct aw_traffic_rules *rules;
+	struct aw_egress_rules *rules;
 	struct aw_relay *relay;
 
 	if (!traffic)
@@ -81,7 +81,7 @@ int aw_traffic_reload(struct aw_traffic *traffic, const struct aw_policy *policy
 		}
 		atomic_store(&traffic->relay, relay);
 	}
-	aw_meter_limit(&traffic->meter, &policy->limits);
+	aw_quota_limit(&traffic->quota, &policy->limits);
 	if (is_there(traffic, rules)) {
 		free(rules);
 		return 0;
@@ -91,31 +91,31 @@ int aw_traffic_reload(struct aw_traffic *traffic, const struct aw_policy *policy
 	return 0;
 }
 
-int aw_traffic_create(struct aw_watch *watch, const struct aw_policy *policy,
-	struct aw_traffic **ret, struct aw_error *err)
+int aw_egress_create(struct aw_watch *watch, const struct aw_policy *policy,
+	struct aw_egress **ret, struct aw_error *err)
 {
-	struct aw_traffic *traffic = calloc(1, sizeof(*traffic));
+	struct aw_egress *traffic = calloc(1, sizeof(*traffic));
 	struct aw_error why;
 
 	if (!traffic)
 		return aw_fail(err, ENOMEM, "connections to outside");
 	traffic->watch = watch;
-	aw_meter_init(&traffic->meter);
-	traffic->standins = aw_standins_create(watch->inner);
-	if (!traffic->standins || aw_traffic_reload(traffic, policy, err) < 0) {
-		aw_traffic_free(traffic);
+	aw_quota_init(&traffic->quota);
+	traffic->listeners = aw_transparent_listeners_create(watch->netns);
+	if (!traffic->listeners || aw_egress_reload(traffic, policy, err) < 0) {
+		aw_egress_free(traffic);
 		return -1;
 	}
-	if (aw_ends_create(watch, &traffic->ends, &why) < 0)
+	if (aw_conntrack_create(watch, &traffic->ends, &why) < 0)
 		aw_watch_warn(watch, NULL, "connection",
 			"ends of connections are not logged: %s", why.text);
 	*ret = traffic;
 	return 0;
 }
 
-void aw_traffic_free(struct aw_traffic *traffic)
+void aw_egress_free(struct aw_egress *traffic)
 {
-	struct aw_traffic_rules *before;
+	struct aw_egress_rules *before;
 
 	if (!traffic)
 		return;
@@ -125,19 +125,19 @@ void aw_traffic_free(struct aw_traffic *traffic)
 	if (atomic_load(&traffic->waiting))
 		return;
 	aw_relay_free(atomic_load(&traffic->relay));
-	aw_ends_free(traffic->ends);
-	aw_standins_free(traffic->standins);
-	aw_meter_release(&traffic->meter);
-	for (struct aw_traffic_rules *r = atomic_load(&traffic->rules); r; r = before) {
+	aw_conntrack_free(traffic->ends);
+	aw_transparent_listeners_free(traffic->listeners);
+	aw_quota_release(&traffic->quota);
+	for (struct aw_egress_rules *r = atomic_load(&traffic->rules); r; r = before) {
 		before = r->before;
 		free(r);
 	}
 	free(traffic);
 }
 
-bool aw_traffic_relays(const struct aw_traffic *traffic)
+bool aw_egress_relays(const struct aw_egress *traffic)
 {
-	const struct aw_traffic_rules *rules =
+	const struct aw_egress_rules *rules =
 		traffic ? atomic_load(&traffic->rules) : NULL;
 
 	return rules && (rules->verify || rules->bytes);
@@ -147,7 +147,7 @@ bool aw_traffic_relays(const struct aw_traffic *traffic)
 
 /* A call that was refused, though the program has made none: the log's way to say it.
  */
-static void log_cut(struct aw_passage *passage)
+static void log_cut(struct aw_relayed_connection *passage)
 {
 	struct aw_watch *watch = passage->traffic->watch;
 	const struct aw_verify *v = &passage->verify;
@@ -188,21 +188,21 @@ static void log_cut(struct aw_passage *passage)
 static enum aw_relay_look look(
 	void *ctx, const unsigned char *bytes, size_t len, size_t *ret_on)
 {
-	struct aw_passage *passage = ctx;
-	struct aw_readers *readers = &passage->traffic->watch->readers;
-	unsigned door = aw_readers_enter(readers);
+	struct aw_relayed_connection *passage = ctx;
+	struct aw_epoch *readers = &passage->traffic->watch->readers;
+	unsigned door = aw_epoch_enter(readers);
 	enum aw_relay_look said = aw_verify_look(&passage->verify, bytes, len, ret_on);
 
 	if (said == AW_RELAY_CUT)
 		log_cut(passage);
-	aw_readers_leave(readers, door);
+	aw_epoch_leave(readers, door);
 	return said;
 }
 
 static bool may_send(void *ctx, size_t bytes)
 {
-	struct aw_passage *passage = ctx;
-	bool may = aw_meter_send(&passage->traffic->meter, bytes);
+	struct aw_relayed_connection *passage = ctx;
+	bool may = aw_quota_send(&passage->traffic->quota, bytes);
 
 	if (!may) {
 		passage->too_much = true;
@@ -211,9 +211,9 @@ static bool may_send(void *ctx, size_t bytes)
 	return may;
 }
 
-void aw_passage_begin(struct aw_passage *ret, struct aw_traffic *traffic,
-	const struct aw_connection *c, const struct aw_address *to, uint32_t asked,
-	struct aw_relay_pair *pair)
+void aw_relayed_connection_begin(struct aw_relayed_connection *ret,
+	struct aw_egress *traffic, const struct aw_connection *c,
+	const struct aw_address *to, uint32_t asked, struct aw_relay_pair *pair)
 {
 	ret->traffic = traffic;
 	ret->rules = atomic_load(&traffic->rules);
@@ -226,7 +226,8 @@ void aw_passage_begin(struct aw_passage *ret, struct aw_traffic *traffic,
 	pair->ctx = ret;
 }
 
-void aw_passage_ended(struct aw_passage *passage, const struct aw_relay_end *end)
+void aw_relayed_connection_ended(
+	struct aw_relayed_connection *passage, const struct aw_relay_end *end)
 {
 	if (end->cut && !passage->told)
 		log_cut(passage);

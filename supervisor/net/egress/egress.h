@@ -24,42 +24,42 @@ struct aw_key_rule {
 };
 
 /* What one reading of the policy says; stays until the end. */
-struct aw_traffic_rules {
+struct aw_egress_rules {
 	bool verify; /* network.verify_tls */
 	bool bytes;  /* limits.bytes_out is there */
 	struct aw_key_rule by_verify, by_bytes, by_connections;
-	struct aw_traffic_rules *before;
+	struct aw_egress_rules *before;
 };
 
-struct aw_traffic {
+struct aw_egress {
 	struct aw_watch *watch;
-	struct aw_meter meter;
-	struct aw_traffic_rules *_Atomic rules;
+	struct aw_quota quota;
+	struct aw_egress_rules *_Atomic rules;
 	struct aw_relay *_Atomic relay; /* once there was something for it */
-	struct aw_standins *standins;
+	struct aw_transparent_listeners *listeners;
 	_Atomic unsigned waiting;	/* threads that will need it */
-	struct aw_ends *ends;		/* NULL: the kernel does not tell */
+	struct aw_conntrack *ends;	/* NULL: the kernel does not tell */
 	struct aw_client_notes clients; /* of the proxy */
 };
 
 /* After the wall's network was entered, if there is one. */
-int aw_traffic_create(struct aw_watch *watch, const struct aw_policy *policy,
-	struct aw_traffic **ret, struct aw_error *err);
+int aw_egress_create(struct aw_watch *watch, const struct aw_policy *policy,
+	struct aw_egress **ret, struct aw_error *err);
 
 /* Another reading of the policy: it holds for what begins from now on. */
-int aw_traffic_reload(struct aw_traffic *traffic, const struct aw_policy *policy,
+int aw_egress_reload(struct aw_egress *traffic, const struct aw_policy *policy,
 	struct aw_error *err);
 
 /* Cuts what is left; NULL is fine. */
-void aw_traffic_free(struct aw_traffic *traffic);
+void aw_egress_free(struct aw_egress *traffic);
 
 /* Is it one that has to pass through us? */
-bool aw_traffic_relays(const struct aw_traffic *traffic);
+bool aw_egress_relays(const struct aw_egress *traffic);
 
 /* A connection on its way through us. */
-struct aw_passage {
-	struct aw_traffic *traffic;
-	const struct aw_traffic_rules *rules;
+struct aw_relayed_connection {
+	struct aw_egress *traffic;
+	const struct aw_egress_rules *rules;
 	struct aw_connection is;
 	struct aw_verify verify;
 	bool too_much; /* limits.bytes_out was met */
@@ -68,13 +68,14 @@ struct aw_passage {
 
 /*
  * The hooks of a relay for one that begins now, with ret as their context; `ended` is
- * left to the caller, which calls aw_passage_ended() in it.
+ * left to the caller, which calls aw_relayed_connection_ended() in it.
  */
-void aw_passage_begin(struct aw_passage *ret, struct aw_traffic *traffic,
-	const struct aw_connection *c, const struct aw_address *to, uint32_t asked,
-	struct aw_relay_pair *pair);
+void aw_relayed_connection_begin(struct aw_relayed_connection *ret,
+	struct aw_egress *traffic, const struct aw_connection *c,
+	const struct aw_address *to, uint32_t asked, struct aw_relay_pair *pair);
 
 /* Tells the log of it, and why it was cut. */
-void aw_passage_ended(struct aw_passage *passage, const struct aw_relay_end *end);
+void aw_relayed_connection_ended(
+	struct aw_relayed_connection *passage, const struct aw_relay_end *end);
 
 #endif

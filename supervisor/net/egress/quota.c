@@ -18,83 +18,83 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-void aw_meter_init(struct aw_meter *meter)
+void aw_quota_init(struct aw_quota *quota)
 {
-	memset(meter, 0, sizeof(*meter));
-	pthread_mutex_init(&meter->lock, NULL);
+	memset(quota, 0, sizeof(*quota));
+	pthread_mutex_init(&quota->lock, NULL);
 }
 
-void aw_meter_release(struct aw_meter *meter)
+void aw_quota_release(struct aw_quota *quota)
 {
-	free(meter->begun);
-	meter->begun = NULL;
-	pthread_mutex_destroy(&meter->lock);
+	free(quota->begun);
+	quota->begun = NULL;
+	pthread_mutex_destroy(&quota->lock);
 }
 
 /* The youngest that fit stay, in their order. */
-static void resize(struct aw_meter *meter, uint64_t size)
+static void resize(struct aw_quota *quota, uint64_t size)
 {
-	uint64_t kept = size < meter->size ? size : meter->size;
+	uint64_t fallback = size < quota->size ? size : quota->size;
 	struct aw_begun *begun = NULL;
 
 	if (size && !(begun = calloc(size, sizeof(*begun))))
 		return;
-	for (uint64_t i = 0; i < kept; i++)
+	for (uint64_t i = 0; i < fallback; i++)
 		begun[size - 1 - i] =
-			meter->begun[(meter->at + meter->size - 1 - i) % meter->size];
-	free(meter->begun);
-	meter->begun = begun;
-	meter->size = size;
-	meter->at = 0;
+			quota->begun[(quota->at + quota->size - 1 - i) % quota->size];
+	free(quota->begun);
+	quota->begun = begun;
+	quota->size = size;
+	quota->at = 0;
 }
 
-void aw_meter_limit(struct aw_meter *meter, const struct aw_limits *limits)
+void aw_quota_limit(struct aw_quota *quota, const struct aw_limits *limits)
 {
-	pthread_mutex_lock(&meter->lock);
-	meter->connections = limits->connections_per_minute;
-	meter->bytes = limits->bytes_out;
+	pthread_mutex_lock(&quota->lock);
+	quota->connections = limits->connections_per_minute;
+	quota->bytes = limits->bytes_out;
 	/* nobody begins more than these in a minute */
-	if (meter->connections > MOST)
-		meter->connections = 0;
-	if (meter->connections != meter->size)
-		resize(meter, meter->connections);
-	pthread_mutex_unlock(&meter->lock);
+	if (quota->connections > MOST)
+		quota->connections = 0;
+	if (quota->connections != quota->size)
+		resize(quota, quota->connections);
+	pthread_mutex_unlock(&quota->lock);
 }
 
 /* With the lock held. */
-static bool take(struct aw_meter *meter, const struct aw_address *peer)
+static bool take(struct aw_quota *quota, const struct aw_address *peer)
 {
 	static const struct aw_address none;
 	struct aw_begun *oldest;
 	uint64_t time = now();
 
-	if (!meter->size) /* no memory for them: none is counted, none may begin */
+	if (!quota->size) /* no memory for them: none is counted, none may begin */
 		return false;
-	oldest = &meter->begun[meter->at];
+	oldest = &quota->begun[quota->at];
 	if (oldest->time && time - oldest->time < minute)
 		return false;
 	*oldest = (struct aw_begun){.time = time, .peer = peer ? *peer : none};
-	meter->at = (meter->at + 1) % meter->size;
+	quota->at = (quota->at + 1) % quota->size;
 	return true;
 }
 
-bool aw_meter_connect(struct aw_meter *meter)
+bool aw_quota_connect(struct aw_quota *quota)
 {
 	bool may;
 
-	pthread_mutex_lock(&meter->lock);
-	may = !meter->connections || take(meter, NULL);
-	pthread_mutex_unlock(&meter->lock);
+	pthread_mutex_lock(&quota->lock);
+	may = !quota->connections || take(quota, NULL);
+	pthread_mutex_unlock(&quota->lock);
 	return may;
 }
 
 /* With the lock held. */
-static bool is_known(const struct aw_meter *meter, const struct aw_address *peer)
+static bool is_known(const struct aw_quota *quota, const struct aw_address *peer)
 {
 	uint64_t time = now();
 
-	for (uint64_t i = 0; i < meter->size; i++) {
-		const struct aw_begun *b = &meter->begun[i];
+	for (uint64_t i = 0; i < quota->size; i++) {
+		const struct aw_begun *b = &quota->begun[i];
 
 		if (b->time && time - b->time < minute && b->peer.port == peer->port &&
 			b->peer.family == peer->family &&
@@ -104,25 +104,25 @@ static bool is_known(const struct aw_meter *meter, const struct aw_address *peer
 	return false;
 }
 
-bool aw_meter_datagram(struct aw_meter *meter, const struct aw_address *peer)
+bool aw_quota_datagram(struct aw_quota *quota, const struct aw_address *peer)
 {
 	bool may;
 
-	pthread_mutex_lock(&meter->lock);
-	may = !meter->connections || is_known(meter, peer) || take(meter, peer);
-	pthread_mutex_unlock(&meter->lock);
+	pthread_mutex_lock(&quota->lock);
+	may = !quota->connections || is_known(quota, peer) || take(quota, peer);
+	pthread_mutex_unlock(&quota->lock);
 	return may;
 }
 
-bool aw_meter_send(struct aw_meter *meter, uint64_t bytes)
+bool aw_quota_send(struct aw_quota *quota, uint64_t bytes)
 {
 	bool may;
 
-	pthread_mutex_lock(&meter->lock);
-	may = !meter->bytes ||
-	      (meter->sent <= meter->bytes && bytes <= meter->bytes - meter->sent);
+	pthread_mutex_lock(&quota->lock);
+	may = !quota->bytes ||
+	      (quota->sent <= quota->bytes && bytes <= quota->bytes - quota->sent);
 	if (may)
-		meter->sent += bytes;
-	pthread_mutex_unlock(&meter->lock);
+		quota->sent += bytes;
+	pthread_mutex_unlock(&quota->lock);
 	return may;
 }

@@ -13,7 +13,7 @@
 
 #include "policy/load/load.h"
 
-struct aw_meter {
+struct aw_quota {
 	pthread_mutex_t lock;
 	uint64_t connections, bytes;	/* the limits; 0: none */
 	struct aw_begun {		/* owned: the last of them, the oldest at at */
@@ -24,19 +24,19 @@ struct aw_meter {
 	uint64_t sent;
 };
 
-void aw_meter_init(struct aw_meter *meter);
-void aw_meter_release(struct aw_meter *meter);
+void aw_quota_init(struct aw_quota *quota);
+void aw_quota_release(struct aw_quota *quota);
 
 /* The limits from now on; what has been counted stays. */
-void aw_meter_limit(struct aw_meter *meter, const struct aw_limits *limits);
+void aw_quota_limit(struct aw_quota *quota, const struct aw_limits *limits);
 
 /* May one more connection begin now?  It is counted, if so. */
-bool aw_meter_connect(struct aw_meter *meter);
+bool aw_quota_connect(struct aw_quota *quota);
 
 /* May a datagram be sent to this peer?  It is counted once a minute. */
-bool aw_meter_datagram(struct aw_meter *meter, const struct aw_address *peer);
+bool aw_quota_datagram(struct aw_quota *quota, const struct aw_address *peer);
 
 /* May so many bytes more be sent?  They are counted, if so. */
-bool aw_meter_send(struct aw_meter *meter, uint64_t bytes);
+bool aw_quota_send(struct aw_quota *quota, uint64_t bytes);
 
 #endif

@@ -22,24 +22,24 @@
 enum { STACK = 256 * 1024 };
 
 struct job {
-	struct aw_finder *all;
+	struct aw_async_lookup *all;
 	struct aw_found found;
 	size_t place; /* among the askers */
 	struct job *next;
 	char name[]; /* terminated */
 };
 
-struct aw_finder {
+struct aw_async_lookup {
 	pthread_mutex_t lock;
 	unsigned users; /* the owner, and each thread */
 	bool closed;	/* the owner is gone */
 	int wake;
-	pid_t askers[AW_FINDER_MOST]; /* of those under way; 0: a free place */
-	struct job *ended, **end;     /* oldest first; owned */
+	pid_t askers[AW_ASYNC_LOOKUP_MAX]; /* of those under way; 0: a free place */
+	struct job *ended, **end;	   /* oldest first; owned */
 };
 
 /* With the lock held, which is released. */
-static void leave(struct aw_finder *all)
+static void leave(struct aw_async_lookup *all)
 {
 	bool last = --all->users == 0;
 	struct job *next;
@@ -63,7 +63,7 @@ static void add(struct aw_found *found, const struct sockaddr *address)
 	const struct sockaddr_in6 *in6 = (const void *)address;
 	unsigned char *to;
 
-	if (found->count == AW_FOUND_MOST)
+	if (found->count == AW_FOUND_MAX)
 		return;
 	to = found->addresses[found->count];
 	if (address->sa_family == AF_INET) {
@@ -96,7 +96,7 @@ static void look_up(const char *name, struct aw_found *found)
 static void *run(void *arg)
 {
 	struct job *job = arg;
-	struct aw_finder *all = job->all;
+	struct aw_async_lookup *all = job->all;
 
 	look_up(job->name, &job->found);
 	pthread_mutex_lock(&all->lock);
@@ -112,9 +112,9 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int aw_finder_create(struct aw_finder **ret, struct aw_error *err)
+int aw_async_lookup_create(struct aw_async_lookup **ret, struct aw_error *err)
 {
-	struct aw_finder *all = calloc(1, sizeof(*all));
+	struct aw_async_lookup *all = calloc(1, sizeof(*all));
 
 	if (!all)
 		return aw_fail(err, ENOMEM, "preparing to look up names");
@@ -131,7 +131,7 @@ int aw_finder_create(struct aw_finder **ret, struct aw_error *err)
 	return 0;
 }
 
-int aw_finder_fd(const struct aw_finder *all)
+int aw_async_lookup_fd(const struct aw_async_lookup *all)
 {
 	return all->wake;
 }
@@ -151,12 +151,12 @@ static bool start(struct job *job)
 }
 
 /* With the lock held: a place for one more of this asker's; false: there is none. */
-static bool take_place(struct aw_finder *all, pid_t asker, size_t *ret)
+static bool take_place(struct aw_async_lookup *all, pid_t queue, size_t *ret)
 {
 	size_t mine = 0, left = 0;
 
-	for (size_t i = 0; i < AW_FINDER_MOST; i++) {
-		mine += all->askers[i] == asker;
+	for (size_t i = 0; i < AW_ASYNC_LOOKUP_MAX; i++) {
+		mine += all->askers[i] == queue;
 		if (all->askers[i])
 			continue;
 		left++;
@@ -165,7 +165,8 @@ static bool take_place(struct aw_finder *all, pid_t asker, size_t *ret)
 	return aw_share_has_room(mine, left);
 }
 
-bool aw_finder_begin(struct aw_finder *all, const char *name, pid_t asker, uint64_t id)
+bool aw_async_lookup_begin(
+	struct aw_async_lookup *all, const char *name, pid_t queue, uint64_t id)
 {
 	size_t size = strlen(name) + 1;
 	struct job *job = calloc(1, sizeof(*job) + size);
@@ -177,9 +178,9 @@ bool aw_finder_begin(struct aw_finder *all, const char *name, pid_t asker, uint6
 	job->all = all;
 	job->found.id = id;
 	pthread_mutex_lock(&all->lock);
-	if (take_place(all, asker, &job->place) && start(job)) {
+	if (take_place(all, queue, &job->place) && start(job)) {
 		all->users++; /* the thread needs the lock before it leaves */
-		all->askers[job->place] = asker;
+		all->askers[job->place] = queue;
 		started = true;
 	}
 	pthread_mutex_unlock(&all->lock);
@@ -188,7 +189,7 @@ bool aw_finder_begin(struct aw_finder *all, const char *name, pid_t asker, uint6
 	return started;
 }
 
-bool aw_finder_next(struct aw_finder *all, struct aw_found *ret)
+bool aw_async_lookup_next(struct aw_async_lookup *all, struct aw_found *ret)
 {
 	eventfd_t ignored;
 	struct job *job;
@@ -210,7 +211,7 @@ bool aw_finder_next(struct aw_finder *all, struct aw_found *ret)
 	return true;
 }
 
-void aw_finder_free(struct aw_finder *all)
+void aw_async_lookup_free(struct aw_async_lookup *all)
 {
 	if (!all)
 		return;

@@ -15,30 +15,31 @@
 
 #include "policy/error.h"
 
-enum { AW_FOUND_MOST = 16, AW_FINDER_MOST = 192 };
+enum { AW_FOUND_MAX = 16, AW_ASYNC_LOOKUP_MAX = 192 };
 
-struct aw_finder;
+struct aw_async_lookup;
 
 /* The end of a look-up. */
 struct aw_found {
-	uint64_t id;	     /* as aw_finder_begin() was given it */
+	uint64_t id;	     /* as aw_async_lookup_begin() was given it */
 	const char *trouble; /* why nothing was found, or NULL */
 	size_t count;
-	unsigned char addresses[AW_FOUND_MOST][16]; /* IPv4 in IPv6 clothing */
+	unsigned char addresses[AW_FOUND_MAX][16]; /* IPv4 in IPv6 clothing */
 };
 
-int aw_finder_create(struct aw_finder **ret, struct aw_error *err);
+int aw_async_lookup_create(struct aw_async_lookup **ret, struct aw_error *err);
 
 /* Readable when there is something to fetch. */
-int aw_finder_fd(const struct aw_finder *all);
+int aw_async_lookup_fd(const struct aw_async_lookup *all);
 
 /* False: too many are under way, for this asker or at all (share.h). */
-bool aw_finder_begin(struct aw_finder *all, const char *name, pid_t asker, uint64_t id);
+bool aw_async_lookup_begin(
+	struct aw_async_lookup *all, const char *name, pid_t queue, uint64_t id);
 
 /* The next one that has ended; false: no more. */
-bool aw_finder_next(struct aw_finder *all, struct aw_found *ret);
+bool aw_async_lookup_next(struct aw_async_lookup *all, struct aw_found *ret);
 
 /* Nobody waits for those that are under way; NULL is fine. */
-void aw_finder_free(struct aw_finder *all);
+void aw_async_lookup_free(struct aw_async_lookup *all);
 
 #endif

@@ -34,8 +34,8 @@ struct question {
 
 static int diag_socket(const struct aw_watch *watch)
 {
-	if (watch->inner)
-		return aw_inner_socket(watch->inner, AF_NETLINK, SOCK_DGRAM,
+	if (watch->netns)
+		return aw_netns_socket(watch->netns, AF_NETLINK, SOCK_DGRAM,
 			NETLINK_SOCK_DIAG, NULL, 0);
 	return socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 }
@@ -82,7 +82,7 @@ static bool read_table(
 {
 	char path[64], line[256];
 	pid_t pids[1];
-	size_t some = watch->inner ? aw_processes_alive(watch->tree, pids, 1) : 0;
+	size_t some = watch->netns ? aw_processes_alive(watch->tree, pids, 1) : 0;
 	unsigned from, to;
 	unsigned from_port, to_port;
 	unsigned long inode = 0;
@@ -161,7 +161,7 @@ static int has(pid_t pid, ino_t inode, size_t most, const _Atomic bool *over)
 	return 0;
 }
 
-static bool identify(struct aw_watch *watch, pid_t pid, struct aw_who *ret)
+static bool identify(struct aw_watch *watch, pid_t pid, struct aw_process_info *ret)
 {
 	if (!aw_processes_find(watch->tree, pid, ret))
 		return false;
@@ -175,15 +175,15 @@ static bool identify(struct aw_watch *watch, pid_t pid, struct aw_who *ret)
 /* A policy with profiles: all that hold it have to be known. */
 static bool has_profiles(struct aw_watch *watch)
 {
-	unsigned door = aw_readers_enter(&watch->readers);
+	unsigned door = aw_epoch_enter(&watch->readers);
 	bool some = aw_image_profiles(atomic_load(&watch->image)) > 0;
 
-	aw_readers_leave(&watch->readers, door);
+	aw_epoch_leave(&watch->readers, door);
 	return some;
 }
 
-bool aw_client_is_known(
-	struct aw_watch *watch, const struct aw_client *client, struct aw_who *ret)
+bool aw_client_is_known(struct aw_watch *watch, const struct aw_client *client,
+	struct aw_process_info *ret)
 {
 	return client->connected && !has_profiles(watch) &&
 	       aw_processes_peek(watch->tree, client->connected, ret) &&
@@ -198,7 +198,7 @@ struct search {
 	const _Atomic bool *over;
 	bool found;
 	uint32_t profiles; /* of those that were found */
-	struct aw_who *who;
+	struct aw_process_info *who;
 };
 
 /*
@@ -207,7 +207,7 @@ struct search {
  */
 static bool matters(const struct search *s, pid_t pid, bool meet)
 {
-	struct aw_who who;
+	struct aw_process_info who;
 
 	if (!s->found)
 		return true;
@@ -221,7 +221,7 @@ static bool matters(const struct search *s, pid_t pid, bool meet)
 
 static void take(struct search *s, pid_t pid)
 {
-	struct aw_who who;
+	struct aw_process_info who;
 
 	if (!identify(s->watch, pid, &who))
 		return;
@@ -282,7 +282,7 @@ static void find_holders(struct search *s)
 }
 
 bool aw_client_find(struct aw_watch *watch, const struct aw_client *client,
-	const _Atomic bool *over, struct aw_who *ret)
+	const _Atomic bool *over, struct aw_process_info *ret)
 {
 	struct aw_client with_inode = *client;
 	struct search s = {.watch = watch,
@@ -303,7 +303,7 @@ bool aw_client_holds(struct aw_watch *watch, ino_t inode)
 {
 	const struct aw_client client = {.inode = inode};
 	const _Atomic bool never = false;
-	struct aw_who who;
+	struct aw_process_info who;
 	struct search s = {
 		.watch = watch, .client = &client, .over = &never, .who = &who};
 	AW_FREE pid_t *pids = NULL;

@@ -31,15 +31,15 @@ bool aw_client_of(struct aw_watch *watch, int fd, struct aw_client *ret);
  * Quick.  The one that connected, if it still has the connection and nothing more need
  * be known: with profiles in the policy, all have to be that hold it.
  */
-bool aw_client_is_known(
-	struct aw_watch *watch, const struct aw_client *client, struct aw_who *ret);
+bool aw_client_is_known(struct aw_watch *watch, const struct aw_client *client,
+	struct aw_process_info *ret);
 
 /*
  * The process that has it, and in its role the profiles of all that have it.  False: no
  * process of the session has, or none that can be looked at, or it is over by now.
  */
 bool aw_client_find(struct aw_watch *watch, const struct aw_client *client,
-	const _Atomic bool *over, struct aw_who *ret);
+	const _Atomic bool *over, struct aw_process_info *ret);
 
 /* Quick.  Has a process of the session this socket, among its first descriptors? */
 bool aw_client_holds(struct aw_watch *watch, ino_t inode);

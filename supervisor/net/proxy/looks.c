@@ -70,7 +70,7 @@ static struct look *next_turn(const struct aw_looks *looks)
 			all++;
 			of_client += b->client.connected == look->client.connected;
 		}
-		if (aw_share_has_room(of_client, AW_LOOKS_MOST - all))
+		if (aw_share_has_room(of_client, AW_LOOKS_MAX - all))
 			return look;
 	}
 	return NULL;
@@ -109,7 +109,7 @@ static bool call_for_work(struct aw_looks *looks)
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	if (looks->threads >= AW_LOOKS_MOST || !next_turn(looks))
+	if (looks->threads >= AW_LOOKS_MAX || !next_turn(looks))
 		return true;
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

@@ -15,7 +15,7 @@
 #include "policy/error.h"
 #include "supervisor/net/proxy/client.h"
 
-enum { AW_LOOKS_MOST = 16 };
+enum { AW_LOOKS_MAX = 16 };
 
 struct aw_looks;
 
@@ -23,7 +23,7 @@ struct aw_looks;
 struct aw_looked {
 	uint64_t id; /* as aw_looks_begin() was given it */
 	bool found;
-	struct aw_who who;
+	struct aw_process_info who;
 };
 
 int aw_looks_create(

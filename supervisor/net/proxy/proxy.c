@@ -165,7 +165,7 @@ static void fetch_addresses(struct aw_proxy_server *server)
 {
 	struct aw_found found;
 
-	while (aw_finder_next(server->finder, &found))
+	while (aw_async_lookup_next(server->finder, &found))
 		for (struct aw_conn *c = server->all; c; c = c->next)
 			if (c->id == found.id && c->state == AW_CONN_LOOKUP)
 				aw_conn_looked_up(c, &found);
@@ -243,14 +243,14 @@ static void *serve(void *arg)
 		int n = epoll_wait(
 			server->epoll, events, 64, server->all ? TICK_MS : -1);
 
-		unsigned door = aw_readers_enter(&server->watch->readers);
+		unsigned door = aw_epoch_enter(&server->watch->readers);
 
 		for (int i = 0; i < n; i++)
 			on_event(server, &events[i]);
 		fetch_clients(server);
 		fetch_addresses(server);
 		sweep(server);
-		aw_readers_leave(&server->watch->readers, door);
+		aw_epoch_leave(&server->watch->readers, door);
 		if (server->full && server->count < CONNECTIONS_MOST)
 			listen_for_more(server, true);
 	}
@@ -277,20 +277,20 @@ int aw_proxy_reserve(int *ret_fd, uint16_t *ret_port, struct aw_error *err)
 }
 
 /* In the wall's own network the same port is free, since nothing runs there yet. */
-static int open_listener(const struct aw_proxy_wish *wish, struct aw_error *err)
+static int open_listener(const struct aw_proxy_params *params, struct aw_error *err)
 {
-	const struct sockaddr_in address = home(wish->port);
+	const struct sockaddr_in address = home(params->port);
 	int fd;
 
-	fd = wish->watch->inner ? aw_inner_socket(wish->watch->inner, AF_INET,
-					  SOCK_STREAM | SOCK_NONBLOCK, 0,
-					  (const void *)&address, sizeof(address))
-				: dup(wish->reserved);
+	fd = params->watch->netns ? aw_netns_socket(params->watch->netns, AF_INET,
+					    SOCK_STREAM | SOCK_NONBLOCK, 0,
+					    (const void *)&address, sizeof(address))
+				  : dup(params->reserved);
 	if (fd < 0)
-		return aw_fail(err, wish->watch->inner ? -fd : errno,
+		return aw_fail(err, params->watch->netns ? -fd : errno,
 			"network.proxy: taking port %u of 127.0.0.1: %s",
-			(unsigned)wish->port,
-			strerror(wish->watch->inner ? -fd : errno));
+			(unsigned)params->port,
+			strerror(params->watch->netns ? -fd : errno));
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	if (listen(fd, BACKLOG) == 0)
 		return fd;
@@ -306,11 +306,11 @@ static bool expect(struct aw_proxy_server *server, int fd, void *what)
 	return epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static int prepare(struct aw_proxy_server *server, const struct aw_proxy_wish *wish,
+static int prepare(struct aw_proxy_server *server, const struct aw_proxy_params *params,
 	struct aw_error *err)
 {
-	server->listener = open_listener(wish, err);
-	if (server->listener < 0 || aw_finder_create(&server->finder, err) < 0 ||
+	server->listener = open_listener(params, err);
+	if (server->listener < 0 || aw_async_lookup_create(&server->finder, err) < 0 ||
 		aw_looks_create(server->watch, &server->looks, err) < 0)
 		return -1;
 	server->hosts = aw_hosts_new("/etc/hosts");
@@ -322,7 +322,7 @@ static int prepare(struct aw_proxy_server *server, const struct aw_proxy_wish *w
 		!expect(server, server->listener, &server->listener) ||
 		!expect(server, server->wake, &server->wake) ||
 		!expect(server, aw_looks_fd(server->looks), server->looks) ||
-		!expect(server, aw_finder_fd(server->finder), server->finder))
+		!expect(server, aw_async_lookup_fd(server->finder), server->finder))
 		return aw_fail(err, errno, "network.proxy: %s", strerror(errno));
 	return 0;
 }
@@ -338,7 +338,7 @@ static void release(struct aw_proxy_server *server)
 		free(conn);
 	}
 	aw_looks_free(server->looks);
-	aw_finder_free(server->finder);
+	aw_async_lookup_free(server->finder);
 	aw_hosts_free(server->hosts);
 	aw_cleanup_close(&server->listener);
 	aw_cleanup_close(&server->epoll);
@@ -346,27 +346,27 @@ static void release(struct aw_proxy_server *server)
 	free(server);
 }
 
-int aw_proxy_start(const struct aw_proxy_wish *wish, struct aw_proxy_server **ret,
+int aw_proxy_start(const struct aw_proxy_params *params, struct aw_proxy_server **ret,
 	struct aw_error *err)
 {
 	struct aw_proxy_server *server = calloc(1, sizeof(*server));
 
 	if (!server)
 		return aw_fail(err, ENOMEM, "network.proxy: out of memory");
-	server->watch = wish->watch;
-	server->relay = wish->relay;
-	server->upstreams = wish->upstreams;
-	server->network = wish->network;
-	server->port = wish->port;
+	server->watch = params->watch;
+	server->relay = params->relay;
+	server->upstreams = params->upstreams;
+	server->network = params->network;
+	server->port = params->port;
 	server->listener = server->epoll = server->wake = -1;
-	if (prepare(server, wish, err) < 0 ||
+	if (prepare(server, params, err) < 0 ||
 		(pthread_create(&server->thread, NULL, serve, server) != 0 &&
 			aw_fail(err, EAGAIN, "network.proxy: starting its thread"))) {
 		release(server);
 		return -1;
 	}
-	if (wish->watch->traffic)
-		atomic_store(&wish->watch->traffic->clients.port, wish->port);
+	if (params->watch->traffic)
+		atomic_store(&params->watch->traffic->clients.port, params->port);
 	*ret = server;
 	return 0;
 }

@@ -27,7 +27,7 @@ int aw_proxy_reserve(int *ret_fd, uint16_t *ret_port, struct aw_error *err);
  * stays the caller's, and stays open while the proxy runs.  upstreams are borrowed,
  * private names too: patterns that may lead to private addresses.
  */
-struct aw_proxy_wish {
+struct aw_proxy_params {
 	struct aw_watch *watch;
 	struct aw_relay *relay; /* borrowed */
 	int reserved;
@@ -35,7 +35,7 @@ struct aw_proxy_wish {
 	const struct aw_upstreams *upstreams;
 	const struct aw_network *network;
 };
-int aw_proxy_start(const struct aw_proxy_wish *wish, struct aw_proxy_server **ret,
+int aw_proxy_start(const struct aw_proxy_params *params, struct aw_proxy_server **ret,
 	struct aw_error *err);
 
 /* Connections that are not in the relay yet are closed; NULL is fine. */

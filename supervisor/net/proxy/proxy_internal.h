@@ -69,11 +69,11 @@ struct aw_conn {
 	struct aw_proxy_to to;
 	struct aw_conn_mistake mistake;
 	bool looked_at; /* in AW_CONN_WHO, or closed since then */
-	struct aw_who who;
+	struct aw_process_info who;
 
 	/* where it leads */
 	const struct aw_upstream *upstream;
-	unsigned char addresses[AW_FOUND_MOST][16];
+	unsigned char addresses[AW_FOUND_MAX][16];
 	size_t address_count, address_next;
 	int trouble;		 /* errno of the last address */
 	uint64_t question;	 /* a human's to answer, or 0 */
@@ -98,7 +98,7 @@ struct aw_proxy_server {
 	_Atomic bool ending;
 	pthread_t thread;
 	struct aw_looks *looks;
-	struct aw_finder *finder;
+	struct aw_async_lookup *finder;
 	struct aw_hosts *hosts;
 	struct aw_conn *all; /* owned */
 	size_t count;

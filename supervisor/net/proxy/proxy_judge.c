@@ -146,9 +146,9 @@ static bool is_home(const struct aw_address *to)
 static bool is_too_fast(
 	const struct aw_conn *conn, const struct aw_conn_verdict *j, struct told *t)
 {
-	struct aw_traffic *traffic = conn->server->watch->traffic;
+	struct aw_egress *traffic = conn->server->watch->traffic;
 
-	if ((j->known && is_home(&j->address)) || aw_meter_connect(&traffic->meter))
+	if ((j->known && is_home(&j->address)) || aw_quota_connect(&traffic->quota))
 		return false;
 	t->event.verdict = AW_DENY;
 	t->event.rule = &atomic_load(&traffic->rules)->by_connections.rule;
@@ -217,7 +217,7 @@ static void look_up(struct aw_conn *conn)
 	}
 	conn->state = AW_CONN_LOOKUP;
 	conn->deadline = aw_conn_now() + AW_CONN_LOOKUP_MS;
-	if (!aw_finder_begin(
+	if (!aw_async_lookup_begin(
 		    conn->server->finder, conn->to.host, conn->who.pid, conn->id))
 		aw_conn_refuse(conn, 503, AW_SOCKS_FAILED,
 			"too many names are being looked up");

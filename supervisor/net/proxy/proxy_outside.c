@@ -15,7 +15,7 @@
 
 /* One in the relay; freed at its end. */
 struct crossing {
-	struct aw_passage passage;		   /* first: the hooks' context */
+	struct aw_relayed_connection passage;	   /* first: the hooks' context */
 	bool (*may_send)(void *ctx, size_t bytes); /* the passage's */
 	/* a request of HTTP that is no tunnel: its head and its body, and no more */
 	bool bounded;
@@ -60,7 +60,7 @@ static void ended(void *ctx, const struct aw_relay_end *end)
 {
 	struct crossing *c = ctx;
 
-	aw_passage_ended(&c->passage, end);
+	aw_relayed_connection_ended(&c->passage, end);
 	free(c);
 }
 
@@ -101,8 +101,8 @@ static bool relay(struct aw_conn *conn, const char *head, size_t len)
 		return false;
 	c->bounded = is_plain(conn) && !conn->http.chunked;
 	c->left = len + conn->http.length;
-	aw_passage_begin(&c->passage, conn->server->watch->traffic, &conn->is,
-		&conn->judged_as, conn->asked, &pair);
+	aw_relayed_connection_begin(&c->passage, conn->server->watch->traffic,
+		&conn->is, &conn->judged_as, conn->asked, &pair);
 	c->may_send = pair.may_send;
 	pair.may_send = may_send;
 	if (is_plain(conn)) /* its name is the one that was judged */
@@ -282,7 +282,8 @@ static void find_upstream(struct aw_conn *conn)
 	conn->address_count = 0;
 	conn->state = AW_CONN_LOOKUP;
 	conn->deadline = aw_conn_now() + AW_CONN_LOOKUP_MS;
-	if (!aw_finder_begin(conn->server->finder, at->host, conn->who.pid, conn->id))
+	if (!aw_async_lookup_begin(
+		    conn->server->finder, at->host, conn->who.pid, conn->id))
 		aw_conn_refuse(conn, 503, AW_SOCKS_FAILED,
 			"too many names are being looked up");
 }

@@ -161,8 +161,8 @@ static int inside_socket(const struct aw_forwarder *f, int family)
 {
 	int type = SOCK_STREAM | SOCK_NONBLOCK, fd;
 
-	if (f->watch->inner)
-		return aw_inner_socket(f->watch->inner, family, type, 0, NULL, 0);
+	if (f->watch->netns)
+		return aw_netns_socket(f->watch->netns, family, type, 0, NULL, 0);
 	fd = socket(family, type | SOCK_CLOEXEC, 0);
 	return fd < 0 ? -errno : fd;
 }

@@ -18,39 +18,39 @@
 
 enum { BACKLOG = 64, PATIENCE_MS = 1000, WAYS = 5 };
 
-struct aw_standin {
-	struct aw_standins *all;
+struct aw_transparent_listener {
+	struct aw_transparent_listeners *all;
 	struct sockaddr_storage server, here; /* it stands for; it is at */
 	socklen_t server_len, here_len;
 	int fd;
 	unsigned users;
-	struct aw_standin *next;
+	struct aw_transparent_listener *next;
 };
 
-struct aw_standins {
+struct aw_transparent_listeners {
 	pthread_mutex_t lock; /* the list, and who is let in */
-	struct aw_inner *inner;
-	struct aw_standin *first;
+	struct aw_netns *netns;
+	struct aw_transparent_listener *first;
 };
 
-struct aw_standins *aw_standins_create(struct aw_inner *inner)
+struct aw_transparent_listeners *aw_transparent_listeners_create(struct aw_netns *netns)
 {
-	struct aw_standins *all = calloc(1, sizeof(*all));
+	struct aw_transparent_listeners *all = calloc(1, sizeof(*all));
 
 	if (all) {
 		pthread_mutex_init(&all->lock, NULL);
-		all->inner = inner;
+		all->netns = netns;
 	}
 	return all;
 }
 
-void aw_standins_free(struct aw_standins *all)
+void aw_transparent_listeners_free(struct aw_transparent_listeners *all)
 {
-	struct aw_standin *next;
+	struct aw_transparent_listener *next;
 
 	if (!all)
 		return;
-	for (struct aw_standin *s = all->first; s; s = next) {
+	for (struct aw_transparent_listener *s = all->first; s; s = next) {
 		next = s->next;
 		aw_close(s->fd);
 		free(s);
@@ -82,14 +82,14 @@ static void set_port(struct sockaddr_storage *at, uint16_t port)
 }
 
 /* The loopback of the server's family, where in the host's network it is. */
-static void choose_place(const struct aw_standins *all, const struct aw_standin *s,
-	struct sockaddr_storage *ret)
+static void choose_place(const struct aw_transparent_listeners *all,
+	const struct aw_transparent_listener *s, struct sockaddr_storage *ret)
 {
 	struct sockaddr_in *in = (struct sockaddr_in *)ret;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ret;
 
 	*ret = s->server;
-	if (all->inner)
+	if (all->netns)
 		return;
 	if (ret->ss_family == AF_INET) {
 		in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -117,30 +117,30 @@ static int bind_shared(int fd, const struct sockaddr_storage *at, socklen_t len)
 }
 
 /* The loopback inside has the address afterwards, if it can. */
-static void add_address(const struct aw_standins *all,
+static void add_address(const struct aw_transparent_listeners *all,
 	const struct sockaddr_storage *server, socklen_t len)
 {
 	struct sockaddr_storage any_port = *server;
 	int fd;
 
 	set_port(&any_port, 0);
-	fd = aw_inner_socket(all->inner, any_port.ss_family, SOCK_STREAM, 0,
+	fd = aw_netns_socket(all->netns, any_port.ss_family, SOCK_STREAM, 0,
 		(struct sockaddr *)&any_port, len);
 	if (fd >= 0)
 		aw_close(fd);
 }
 
-static int socket_at(
-	const struct aw_standins *all, const struct sockaddr_storage *at, socklen_t len)
+static int socket_at(const struct aw_transparent_listeners *all,
+	const struct sockaddr_storage *at, socklen_t len)
 {
-	int err, fd = all->inner ? aw_inner_socket(all->inner, at->ss_family,
+	int err, fd = all->netns ? aw_netns_socket(all->netns, at->ss_family,
 					   SOCK_STREAM, 0, NULL, 0)
 				 : socket(at->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
-		return all->inner ? fd : -errno;
+		return all->netns ? fd : -errno;
 	err = bind_shared(fd, at, len);
-	if (err == -EADDRNOTAVAIL && all->inner) {
+	if (err == -EADDRNOTAVAIL && all->netns) {
 		add_address(all, at, len);
 		err = bind_shared(fd, at, len);
 	}
@@ -155,12 +155,13 @@ static int socket_at(
  * addrconf_dad_work), and not on all processors at once.  A client's connect that fails
  * would give its port back, so others try until it is there.
  */
-static void wait_for_way(const struct aw_standins *all, const struct aw_standin *s)
+static void wait_for_way(const struct aw_transparent_listeners *all,
+	const struct aw_transparent_listener *s)
 {
 	int good = 0;
 
 	for (int i = 0; i < PATIENCE_MS && good < WAYS; i++) {
-		int fd = aw_inner_socket(all->inner, s->here.ss_family,
+		int fd = aw_netns_socket(all->netns, s->here.ss_family,
 			SOCK_STREAM | SOCK_NONBLOCK, 0, NULL, 0);
 
 		if (fd < 0)
@@ -175,7 +176,8 @@ static void wait_for_way(const struct aw_standins *all, const struct aw_standin 
 	}
 }
 
-static int start(struct aw_standins *all, struct aw_standin *s)
+static int start(
+	struct aw_transparent_listeners *all, struct aw_transparent_listener *s)
 {
 	struct sockaddr_storage at;
 	int err = 0;
@@ -190,15 +192,15 @@ static int start(struct aw_standins *all, struct aw_standin *s)
 		err = errno;
 	if (err)
 		aw_close(s->fd);
-	else if (all->inner && s->here.ss_family == AF_INET6)
+	else if (all->netns && s->here.ss_family == AF_INET6)
 		wait_for_way(all, s);
 	return err;
 }
 
-static struct aw_standin *find(
-	const struct aw_standins *all, const struct sockaddr *server, socklen_t len)
+static struct aw_transparent_listener *find(const struct aw_transparent_listeners *all,
+	const struct sockaddr *server, socklen_t len)
 {
-	struct aw_standin *s = all->first;
+	struct aw_transparent_listener *s = all->first;
 
 	while (s && (s->server_len != len || memcmp(&s->server, server, len) != 0))
 		s = s->next;
@@ -206,10 +208,10 @@ static struct aw_standin *find(
 }
 
 /* With the lock held. */
-static int add(struct aw_standins *all, const struct sockaddr *server, socklen_t len,
-	struct aw_standin **ret)
+static int add(struct aw_transparent_listeners *all, const struct sockaddr *server,
+	socklen_t len, struct aw_transparent_listener **ret)
 {
-	struct aw_standin *s = calloc(1, sizeof(*s));
+	struct aw_transparent_listener *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
@@ -228,8 +230,9 @@ static int add(struct aw_standins *all, const struct sockaddr *server, socklen_t
 	return 0;
 }
 
-int aw_standin_open(struct aw_standins *all, const struct sockaddr *server,
-	socklen_t len, struct aw_standin **ret)
+int aw_transparent_listener_open(struct aw_transparent_listeners *all,
+	const struct sockaddr *server, socklen_t len,
+	struct aw_transparent_listener **ret)
 {
 	int err = 0;
 
@@ -245,21 +248,21 @@ int aw_standin_open(struct aw_standins *all, const struct sockaddr *server,
 	return err;
 }
 
-void aw_standin_close(struct aw_standin *standin)
+void aw_transparent_listener_close(struct aw_transparent_listener *listener)
 {
-	struct aw_standins *all = standin ? standin->all : NULL;
+	struct aw_transparent_listeners *all = listener ? listener->all : NULL;
 
-	if (!standin)
+	if (!listener)
 		return;
 	pthread_mutex_lock(&all->lock);
-	if (--standin->users == 0) {
-		struct aw_standin **at = &all->first;
+	if (--listener->users == 0) {
+		struct aw_transparent_listener **at = &all->first;
 
-		while (*at != standin)
+		while (*at != listener)
 			at = &(*at)->next;
-		*at = standin->next;
-		aw_close(standin->fd);
-		free(standin);
+		*at = listener->next;
+		aw_close(listener->fd);
+		free(listener);
 	}
 	pthread_mutex_unlock(&all->lock);
 }
@@ -283,12 +286,13 @@ static bool same_end(const struct sockaddr_storage *a, const struct sockaddr_sto
 				 IN6_ARE_ADDR_EQUAL(&a6->sin6_addr, &b6->sin6_addr);
 }
 
-int aw_visit_begin(const struct aw_standin *standin, int client, struct aw_visit *ret)
+int aw_visit_begin(const struct aw_transparent_listener *listener, int client,
+	struct aw_visit *ret)
 {
-	int err = connect_to(client, &standin->here, standin->here_len);
+	int err = connect_to(client, &listener->here, listener->here_len);
 
 	*ret = (struct aw_visit){
-		.standin = standin, .client = client, .len = sizeof(ret->at)};
+		.listener = listener, .client = client, .len = sizeof(ret->at)};
 	if (err == EINPROGRESS &&
 		getsockname(client, (struct sockaddr *)&ret->at, &ret->len) < 0)
 		return errno;
@@ -298,8 +302,8 @@ int aw_visit_begin(const struct aw_standin *standin, int client, struct aw_visit
 int aw_visit_meet(const struct aw_visit *visit)
 {
 	static const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
-	const struct aw_standin *standin = visit->standin;
-	int fd = socket_at(standin->all, &standin->here, standin->here_len), err;
+	const struct aw_transparent_listener *listener = visit->listener;
+	int fd = socket_at(listener->all, &listener->here, listener->here_len), err;
 
 	if (fd < 0)
 		return fd;
@@ -335,21 +339,21 @@ static bool is_coming(const struct aw_visit *visit)
 void aw_visit_refuse(const struct aw_visit *visit)
 {
 	static const struct sockaddr_storage none = {.ss_family = AF_UNSPEC};
-	struct sockaddr_storage closed = visit->standin->here;
-	socklen_t len = visit->standin->here_len;
+	struct sockaddr_storage closed = visit->listener->here;
+	socklen_t len = visit->listener->here_len;
 	int fd, err;
 
 	if (!is_coming(visit))
 		return;
 	set_port(&closed, 0);
-	fd = socket_at(visit->standin->all, &closed, len);
+	fd = socket_at(visit->listener->all, &closed, len);
 	if (fd < 0)
 		return;
 	if (getsockname(fd, (struct sockaddr *)&closed, &len) == 0 &&
 		connect_to(visit->client, &none, sizeof(struct sockaddr)) == 0) {
 		len = sizeof(err); /* what that leaves behind */
 		getsockopt(visit->client, SOL_SOCKET, SO_ERROR, &err, &len);
-		connect_to(visit->client, &closed, visit->standin->here_len);
+		connect_to(visit->client, &closed, visit->listener->here_len);
 	}
 	aw_close(fd);
 }
@@ -409,7 +413,7 @@ static int accept_it(int listener, int client)
 }
 
 /* Nobody waits for ever with the lock held. */
-static int connect_soon(const struct aw_standin *standin, int client)
+static int connect_soon(const struct aw_transparent_listener *listener, int client)
 {
 	static const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
 	struct timeval before = {0};
@@ -418,25 +422,25 @@ static int connect_soon(const struct aw_standin *standin, int client)
 
 	getsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &before, &len);
 	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	err = connect_to(client, &standin->here, standin->here_len);
+	err = connect_to(client, &listener->here, listener->here_len);
 	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &before, sizeof(before));
 	return err == EINPROGRESS ? ETIMEDOUT : err;
 }
 
-int aw_standin_let_in(struct aw_standin *standin, int client)
+int aw_transparent_listener_let_in(struct aw_transparent_listener *listener, int client)
 {
 	uint16_t port = 0;
 	int fd = -1, err;
 
-	pthread_mutex_lock(&standin->all->lock);
-	err = take_port(client, standin->here.ss_family, &port);
-	if (!err && admit(standin->fd, port) < 0)
+	pthread_mutex_lock(&listener->all->lock);
+	err = take_port(client, listener->here.ss_family, &port);
+	if (!err && admit(listener->fd, port) < 0)
 		err = errno;
 	if (!err)
-		err = connect_soon(standin, client);
+		err = connect_soon(listener, client);
 	if (!err)
-		fd = accept_it(standin->fd, client);
-	admit(standin->fd, 0);
-	pthread_mutex_unlock(&standin->all->lock);
+		fd = accept_it(listener->fd, client);
+	admit(listener->fd, 0);
+	pthread_mutex_unlock(&listener->all->lock);
 	return err ? -err : fd;
 }

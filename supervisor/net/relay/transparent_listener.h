@@ -20,28 +20,33 @@
 
 #include "supervisor/linux/netns/netns.h"
 
-struct aw_standins;
-struct aw_standin;
+struct aw_transparent_listeners;
+struct aw_transparent_listener;
 
 /* inner: NULL in the host's network.  NULL when there is no memory. */
-struct aw_standins *aw_standins_create(struct aw_inner *inner);
-void aw_standins_free(struct aw_standins *all); /* NULL is fine */
+struct aw_transparent_listeners *aw_transparent_listeners_create(
+	struct aw_netns *netns);
+void aw_transparent_listeners_free(
+	struct aw_transparent_listeners *all); /* NULL is fine */
 
 /* One for this server, which may be in use already; 0 or an errno. */
-int aw_standin_open(struct aw_standins *all, const struct sockaddr *server,
-	socklen_t len, struct aw_standin **ret);
-void aw_standin_close(struct aw_standin *standin); /* NULL is fine */
+int aw_transparent_listener_open(struct aw_transparent_listeners *all,
+	const struct sockaddr *server, socklen_t len,
+	struct aw_transparent_listener **ret);
+void aw_transparent_listener_close(
+	struct aw_transparent_listener *listener); /* NULL is fine */
 
 /* A socket that does not block, on its way. */
 struct aw_visit {
-	const struct aw_standin *standin;
+	const struct aw_transparent_listener *listener;
 	int client;		    /* borrowed */
 	struct sockaddr_storage at; /* where it has begun from */
 	socklen_t len;
 };
 
 /* Let a socket begin to connect: 0 or an errno; EINPROGRESS is the good one. */
-int aw_visit_begin(const struct aw_standin *standin, int client, struct aw_visit *ret);
+int aw_visit_begin(const struct aw_transparent_listener *listener, int client,
+	struct aw_visit *ret);
 
 /* Meet it; the other end of the connection, or -errno: it has gone. */
 int aw_visit_meet(const struct aw_visit *visit);
@@ -50,6 +55,7 @@ int aw_visit_meet(const struct aw_visit *visit);
 void aw_visit_refuse(const struct aw_visit *visit);
 
 /* Connect a socket that blocks; the other end, or -errno. */
-int aw_standin_let_in(struct aw_standin *standin, int client);
+int aw_transparent_listener_let_in(
+	struct aw_transparent_listener *listener, int client);
 
 #endif

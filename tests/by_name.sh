@@ -7,6 +7,7 @@
 # what acts for a target makes such calls in path_act.c and path_bind.c alone, on what was
 # judged (path_act.h).  Every other object that has one of these symbols stands in the list
 # below with all it may use, and why its names are not a target's, or nothing comes of them.
+root=$(realpath "${0%/*}/..")
 cd "${1:?folder}/supervisor" || exit 2
 
 symbols='open|open64|openat|openat64|creat|creat64|fopen|fopen64|freopen|freopen64|opendir|scandir|nftw|ftw|glob
@@ -38,10 +39,10 @@ git_what: open openat: O_PATH, compared afterwards
 call_file: open: /proc of the target
 call_self: fopen: /proc of the target
 call_shim: open: the shim
-call_kin: fopen syscall: /proc of a process; pidfds
+call_process: fopen syscall: /proc of a process; pidfds
 machine: open syscall: O_PATH, to tell what enforce would refuse
-outside: fopen opendir syscall: /proc of the target
-outside_epoll: fopen syscall: /proc of the target; kcmp
+socket_replace: fopen opendir syscall: /proc of the target
+replace_epoll: fopen syscall: /proc of the target; kcmp
 terminal: fopen opendir: /proc of the session
 landlock_apply: open syscall: paths of the policy, O_PATH
 landlock_make: opendir realpath: paths of the policy
@@ -50,6 +51,7 @@ absent: open openat syscall: O_PATH, to tell what is there'
 
 broken=0
 for object in git/*.o linux/{calls,emulate,seccomp,sockets,target}/*.o linux/landlock_*.o sandbox/landlock*.o; do
+	[ -f "$root/supervisor/${object%.o}.c" ] || continue # of an older build
 	name=${object##*/}
 	name=${name%.o}
 	used=$(nm -u "$object" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$(tr '\n' '|' <<<"$symbols")" | sort -u)

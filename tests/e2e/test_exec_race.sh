@@ -91,6 +91,29 @@ done
 is 'ran ran-too' 'in audit they run' "$(ls | paste -sd' ')"
 rm -f ran*
 
+# Two execs at once, of a program in a profile and of one in none: the profile stays.
+if compile exec_roles gcc -D_GNU_SOURCE -O1 -static -pthread "$sources/exec_roles.c"; then
+	cp "$compiled" "$tmp/bin/roles"
+	echo SECRET >"$tmp/secret"
+	cat >"$tmp/policy.yaml" <<-END
+		version: 1
+		mode: enforce
+		filesystem: {default: allow}
+		profiles:
+		  apart:
+		    when: {exec: ["$tmp/bin/roles"]}
+		    filesystem: {default: allow, deny: ["$tmp/secret"]}
+	END
+	is 'never held, escaped' 'without a watch its child reads the file' "$("$tmp/bin/roles" "$tmp/bin/allowed" "$tmp/secret" 20)"
+	for runner in exec landlock bwrap; do
+		"$AGENTWATCH" run --quiet --log none --runner $runner --policy "$tmp/policy.yaml" -- true 2>"$tmp/err" ||
+			{ skip "$runner: two execs at once" "$(tail -n 1 "$tmp/err")"; continue; }
+		"$AGENTWATCH" run --quiet --log none --runner $runner --policy "$tmp/policy.yaml" -- \
+			"$tmp/bin/roles" "$tmp/bin/allowed" "$tmp/secret" $((tries * 2)) >"$tmp/out" 2>&1
+		is 'held, never escaped' "$runner: two execs at once take nobody out of a profile" "$(tail -n 1 "$tmp/out")"
+	done
+fi
+
 # What an exec may become all the same.
 policy "{default: deny, allow: [\"$tmp/bin/script\", /usr/bin/env, \"$tmp/bin/again\"]}"
 printf '#!%s\n' "$tmp/bin/inner" >"$tmp/bin/script"

@@ -121,7 +121,7 @@ struct aw_forward {
 
 /* What `network` says besides its lists. */
 struct aw_network {
-	bool verify_tls; /* the name in TLS or HTTP must be the one that is allowed */
+	bool match_sni; /* the name in TLS or HTTP must be the one that is allowed */
 	enum aw_proxy proxy;
 	int refusal; /* errno of a denied connect: EACCES, or ECONNREFUSED */
 	struct aw_forward *forwards; /* owned */

@@ -80,7 +80,7 @@ struct aw_loader {
 	bool no_preset;		/* a trusted file has an empty list of presets */
 	bool deadline_fixed;	/* ask.deadline is settled by the system layer */
 	unsigned network_fixed; /* the same, a bit for each enum aw_network_key */
-	bool verify_tls;	/* an untrusted file has asked for it */
+	bool match_sni;		/* an untrusted file has asked for it */
 	unsigned unprotected;	/* protections that are off, a bit each */
 	unsigned protected;	/* ... that the system layer keeps on */
 	struct aw_limits limits[AW_STRATA];
@@ -98,7 +98,7 @@ struct aw_loader {
 
 /* Keys of `network` that are about the whole session. */
 enum aw_network_key {
-	AW_NETWORK_VERIFY_TLS,
+	AW_NETWORK_MATCH_SNI,
 	AW_NETWORK_PROXY,
 	AW_NETWORK_REFUSAL,
 	AW_NETWORK_FORWARD,
@@ -107,7 +107,7 @@ enum aw_network_key {
 };
 
 /* load_network.c */
-void aw_verify_tls_read(struct aw_loader *l, const struct aw_node *value, int key);
+void aw_match_sni_read(struct aw_loader *l, const struct aw_node *value, int key);
 void aw_proxy_read(struct aw_loader *l, const struct aw_node *value, int key);
 void aw_refusal_read(struct aw_loader *l, const struct aw_node *value, int key);
 void aw_forwards_read(struct aw_loader *l, const struct aw_node *value, int key);

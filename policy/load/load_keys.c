@@ -48,11 +48,27 @@ static const char *home_of(const char *name)
 	return home;
 }
 
+/* Keys of earlier versions and what they are called now; docs/CHANGES.md has them. */
+static const struct {
+	const char *before, *now;
+} renamed[] = {
+	{"verify_tls", "match_sni"},
+};
+
+static const char *new_name_of(const char *key)
+{
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
+		if (strcmp(renamed[i].before, key) == 0)
+			return renamed[i].now;
+	return NULL;
+}
+
 /* Where an unknown key would be one, or which key it was meant to be. */
 static void hint_at(
 	char *text, size_t size, const char *name, const struct aw_key *keys)
 {
 	const char *names[KEYS_MAX + 1], *nearest, *home = home_of(name);
+	const char *now = new_name_of(name);
 	size_t i;
 
 	for (i = 0; i < KEYS_MAX && keys[i].name; i++)
@@ -60,7 +76,9 @@ static void hint_at(
 	names[i] = NULL;
 	nearest = aw_nearest(name, names);
 	text[0] = '\0';
-	if (strcmp(name, "<<") == 0)
+	if (now)
+		snprintf(text, size, "; it is called '%s' now", now);
+	else if (strcmp(name, "<<") == 0)
 		snprintf(text, size,
 			": maps are not merged here; an alias stands for a whole "
 			"value");

@@ -260,7 +260,7 @@ static const struct aw_key exec_keys[] = {
 enum { NETWORK_OF_SESSION = AW_NETWORK_KEYS };
 
 static const struct aw_key network_keys[] = {
-	{"verify_tls", aw_verify_tls_read, AW_NETWORK_VERIFY_TLS, AW_KEY_UNTRUSTED,
+	{"match_sni", aw_match_sni_read, AW_NETWORK_MATCH_SNI, AW_KEY_UNTRUSTED,
 		&aw_switch_shape,
 		"true: a connection whose TLS or HTTP names another host than the "
 		"allowed one is cut"},

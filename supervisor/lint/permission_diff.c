@@ -421,8 +421,8 @@ static void compare_network(struct comparison *c)
 {
 	const struct aw_network *a = &c->without->network, *b = &c->with->network;
 
-	if (a->verify_tls && !b->verify_tls)
-		tell(c, "network.verify_tls: false");
+	if (a->match_sni && !b->match_sni)
+		tell(c, "network.match_sni: false");
 	if (b->proxy > a->proxy)
 		tell(c, "network.proxy: %s",
 			b->proxy == AW_PROXY_LISTEN ? "listen" : "environment");

@@ -117,7 +117,7 @@ is 'in time' 'nor where there are profiles, and it is in none of its own' "$(ask
 
 # Limits, a look at names, and a human's word hold here, too.
 for engine in hybrid preload; do
-	policy '"api.test:8080"' 'verify_tls: true'
+	policy '"api.test:8080"' 'match_sni: true'
 	printf 'limits: {connections_per_minute: 3, bytes_out: 3000}\n' >>"$tmp/policy.yaml"
 	like "^$hello\\|.*reset\\|socks 0\\|403 api.test:8080 is denied by .*: limits.connections_per_minute: 3? ?[a-z]*told$" \
 		"$engine: names in a tunnel are looked at, connections are counted" \

@@ -41,7 +41,7 @@ has() { jq -es "any(.[]; $1)" "$log"; }
 
 a=192.0.2.10 b=192.0.2.20
 for runner in exec bwrap landlock; do
-	policy $runner 'network: {verify_tls: true, default: deny, allow: ["api.test", "192.0.2.20"], deny: ["bad.test"]}'
+	policy $runner 'network: {match_sni: true, default: deny, allow: ["api.test", "192.0.2.20"], deny: ["bad.test"]}'
 	[ $runner = exec ] || [ "$(reach connect/$b/80)" = connected ] ||
 		{ skip "behind $runner" 'it does not work here'; continue; }
 	is 'hello hello hello ECONNRESET ECONNRESET' "$runner: TLS passes by the name that is allowed, in pieces too" \
@@ -50,7 +50,7 @@ for runner in exec bwrap landlock; do
 		.host == "other.test" and .address == "192.0.2.10" and .port == 443 and .result == "ECONNRESET"'
 	[ $runner != landlock ] || continue
 	is 'ECONNRESET ECONNRESET' "$runner: none, or an address, is no name" "$(reach tls/$a/443/ tls/$a/443/192.0.2.10)"
-	ok "$runner: the log has the key" has '.call == "tls" and .rule.text == "network.verify_tls: true" and .rule.line == 4'
+	ok "$runner: the log has the key" has '.call == "tls" and .rule.text == "network.match_sni: true" and .rule.line == 4'
 	is 'api.test api.test,api.test ECONNRESET ECONNRESET ECONNRESET' "$runner: HTTP passes by its Host, each request" \
 		"$(reach http/$a/80/api.test http/$a/80/api.test/api.test http/$a/80/other.test http/$a/80/api.test/other.test http/$a/80/)"
 	is 'ECONNRESET x SSH-2.0-test,heard-SSH-2.0-me any.test ECONNRESET' "$runner: other protocols pass by address, where no name is denied" \

@@ -48,7 +48,7 @@ END
 cat >"$tmp/relay.yaml" <<END
 version: 1
 mode: enforce
-network: {default: allow, deny: ["evil.example.com"], verify_tls: true}
+network: {default: allow, deny: ["evil.example.com"], match_sni: true}
 END
 
 # reached: what has been since the last time.

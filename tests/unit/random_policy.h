@@ -123,7 +123,7 @@ static void say_rules(struct text *t)
 		say_list(t, lists[i], say_address);
 	say_list(t, "listen", say_address);
 	if (roll(4) == 0)
-		say(t, "  verify_tls: %s\n", roll(2) ? "true" : "false");
+		say(t, "  match_sni: %s\n", roll(2) ? "true" : "false");
 	if (roll(8) == 0)
 		say(t, "  proxy: listen\n  forward: [%u]\n", 1 + roll(9));
 	if (roll(8) == 0)

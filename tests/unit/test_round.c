@@ -317,7 +317,7 @@ static bool same_answer(const struct aw_policy *p, const struct aw_policy *q)
 
 static bool same_network(const struct aw_network *a, const struct aw_network *b)
 {
-	bool same = a->verify_tls == b->verify_tls && a->proxy == b->proxy &&
+	bool same = a->match_sni == b->match_sni && a->proxy == b->proxy &&
 		    a->refusal == b->refusal && a->forward_count == b->forward_count &&
 		    a->private_names.count == b->private_names.count;
 
@@ -427,7 +427,7 @@ static void all_of_it_comes_back(void)
 			"protections: {git-hooks: off}\n"
 			"limits: {memory: 2.5g, cpus: 0.1, time: 1h, open_files: 7, "
 			"file_size: 1t, connections_per_minute: 5, bytes_out: 1g}\n"
-			"network: {verify_tls: true, proxy: environment, refusal: "
+			"network: {match_sni: true, proxy: environment, refusal: "
 			"ECONNREFUSED, forward: [3000, '8080:80'], "
 			"private_names: ['*.in.example']}\n"
 			"filesystem: {expose: [{source: '$HOME/a b', target: /o, "

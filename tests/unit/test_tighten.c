@@ -198,7 +198,7 @@ static void compare_choices(const struct loaded *base, const struct loaded *stri
 		!same_text(a->on_missing_runner, b->on_missing_runner) ||
 		a->unprotected != b->unprotected ||
 		a->redirect_home != b->redirect_home ||
-		a->network.verify_tls > b->network.verify_tls ||
+		a->network.match_sni > b->network.match_sni ||
 		a->network.proxy != b->network.proxy ||
 		a->network.refusal != b->network.refusal ||
 		a->network.forward_count != b->network.forward_count ||

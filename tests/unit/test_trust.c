@@ -193,7 +193,7 @@ static void loosening_is_seen(void)
 		"mode: enforce\nrunner: bwrap\n"
 		"filesystem: {default: read-only, write: [/w], deny: [/s]}\n"
 		"exec: {default: deny, allow: [/usr/bin]}\n"
-		"network: {default: deny, verify_tls: true}\n"
+		"network: {default: deny, match_sni: true}\n"
 		"environment: {inherit: [PATH], unset: [KEY], redirect_home: true}\n"
 		"limits: {memory: 1g, cpus: 2, bytes_out: 1k}\n";
 	static const struct {
@@ -222,7 +222,7 @@ static void loosening_is_seen(void)
 		{"environment: {unset: ['!KEY']}", "environment.unset: \"!KEY\""},
 		{"environment: {set: {A: b}}", "environment.set: A=b"},
 		{"environment: {redirect_home: false}", "redirect_home: false"},
-		{"network: {verify_tls: false}", "network.verify_tls: false"},
+		{"network: {match_sni: false}", "network.match_sni: false"},
 		{"network: {refusal: ECONNREFUSED}", NULL},
 		{"network: {proxy: listen}", "network.proxy: listen"},
 		{"network: {forward: [3000]}", "network.forward: \"3000\""},

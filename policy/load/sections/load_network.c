@@ -23,7 +23,7 @@ const struct aw_shape aw_host_names_shape = {
 	.kind = AW_SHAPE_LIST, .entry = "host names, `*.` in front for all below"};
 
 /* Indexed by enum aw_network_key; a bit each in `network_fixed`. */
-static const char *const names[] = {[AW_NETWORK_VERIFY_TLS] = "verify_tls",
+static const char *const names[] = {[AW_NETWORK_MATCH_SNI] = "match_sni",
 	[AW_NETWORK_PROXY] = "proxy",
 	[AW_NETWORK_REFUSAL] = "refusal",
 	[AW_NETWORK_FORWARD] = "forward",
@@ -61,24 +61,24 @@ static void keep_origin(
 	aw_origin_add(l, at, full, value);
 }
 
-void aw_verify_tls_read(struct aw_loader *l, const struct aw_node *value, int key)
+void aw_match_sni_read(struct aw_loader *l, const struct aw_node *value, int key)
 {
 	int word = aw_word_read(l, value, switch_words);
 
 	if (word < 0)
 		return;
-	if (l->source->trust == AW_UNTRUSTED && !word && l->policy.network.verify_tls) {
+	if (l->source->trust == AW_UNTRUSTED && !word && l->policy.network.match_sni) {
 		aw_warn(l, value,
-			"'network.verify_tls: false' is ignored: this file is not "
+			"'network.match_sni: false' is ignored: this file is not "
 			"trusted");
 		return;
 	}
 	if (l->source->trust == AW_UNTRUSTED && word && !l->profile) {
-		l->verify_tls = true; /* whatever a later file says */
+		l->match_sni = true; /* whatever a later file says */
 	} else if (!may_say(l, value, key)) {
 		return;
 	}
-	l->policy.network.verify_tls = word || l->verify_tls;
+	l->policy.network.match_sni = word || l->match_sni;
 	keep_origin(l, value, key, switch_words[word]);
 }
 
@@ -107,8 +107,8 @@ const char *aw_network_word(const struct aw_policy *policy, enum aw_network_key 
 	const struct aw_network *n = &policy->network;
 
 	switch (key) {
-	case AW_NETWORK_VERIFY_TLS:
-		return n->verify_tls ? "true" : NULL;
+	case AW_NETWORK_MATCH_SNI:
+		return n->match_sni ? "true" : NULL;
 	case AW_NETWORK_PROXY:
 		return n->proxy ? proxy_words[n->proxy] : NULL;
 	case AW_NETWORK_REFUSAL:
@@ -283,8 +283,8 @@ void aw_network_drop(struct aw_loader *l)
 {
 	struct aw_network *n = &l->policy.network;
 
-	if (!(l->network_fixed & 1u << AW_NETWORK_VERIFY_TLS))
-		n->verify_tls = l->verify_tls = false;
+	if (!(l->network_fixed & 1u << AW_NETWORK_MATCH_SNI))
+		n->match_sni = l->match_sni = false;
 	if (!(l->network_fixed & 1u << AW_NETWORK_PROXY))
 		n->proxy = AW_PROXY_NONE;
 	if (!(l->network_fixed & 1u << AW_NETWORK_REFUSAL))

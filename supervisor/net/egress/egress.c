@@ -67,9 +67,9 @@ int aw_egress_reload(
 	rules = calloc(1, sizeof(*rules));
 	if (!rules)
 		return aw_fail(err, ENOMEM, "connections to outside");
-	rules->verify = policy->network.verify_tls;
+	rules->verify = policy->network.match_sni;
 	rules->bytes = policy->limits.bytes_out != 0;
-	set_rule(&rules->by_verify, policy, "network.verify_tls", 0);
+	set_rule(&rules->by_verify, policy, "network.match_sni", 0);
 	set_rule(
 		&rules->by_bytes, policy, "limits.bytes_out", policy->limits.bytes_out);
 	set_rule(&rules->by_connections, policy, "limits.connections_per_minute",

@@ -25,7 +25,7 @@ struct aw_key_rule {
 
 /* What one reading of the policy says; stays until the end. */
 struct aw_egress_rules {
-	bool verify; /* network.verify_tls */
+	bool verify; /* network.match_sni */
 	bool bytes;  /* limits.bytes_out is there */
 	struct aw_key_rule by_verify, by_bytes, by_connections;
 	struct aw_egress_rules *before;

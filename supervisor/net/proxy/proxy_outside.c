@@ -129,7 +129,7 @@ static void hand_over(struct aw_conn *conn)
 	if (is_plain(conn) && conn->http.chunked && verifies(conn)) {
 		drop_outside(conn);
 		aw_conn_refuse(conn, 411, AW_SOCKS_FAILED,
-			"network.verify_tls needs the length of the body in front");
+			"network.match_sni needs the length of the body in front");
 		return;
 	}
 	if ((!is_plain(conn) || len) && relay(conn, head, len))

@@ -86,7 +86,7 @@ static enum aw_relay_look refuse_name(
 	char why[sizeof(v->why)];
 
 	snprintf(why, sizeof(why), "%s names a host that is not allowed at port %u%s",
-		says, (unsigned)port, v->name[0] ? "" : " (network.verify_tls)");
+		says, (unsigned)port, v->name[0] ? "" : " (network.match_sni)");
 	return cut(v, how, why);
 }
 

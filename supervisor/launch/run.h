@@ -32,7 +32,8 @@ struct aw_run_options {
 		*require;
 	const char *on_missing_runner, *verdicts, *ask_deadline;
 	struct aw_string_list policies;
-	bool quiet, keep_descendants;
+	/* AW_OPT_SWITCH sets two: the value, and whether somebody named the option */
+	bool quiet, quiet_said, keep_descendants, keep_descendants_said;
 };
 
 struct aw_run {

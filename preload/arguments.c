@@ -7,7 +7,6 @@
 #include <sys/un.h>
 
 #include "policy/path.h"
-#include "preload/linux/arch.h"
 #include "preload/linux/real_path.h"
 #include "preload/text.h"
 

@@ -18,7 +18,6 @@
 #include "preload/gate.h"
 #include "preload/linux/arch.h"
 #include "preload/linux/symbol.h"
-#include "preload/text.h"
 
 extern FILE *fdopen(int, const char *) __attribute__((weak));
 extern DIR *fdopendir(int) __attribute__((weak));

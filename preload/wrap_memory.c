@@ -11,7 +11,6 @@
 
 #include "preload/gate.h"
 #include "preload/linux/arch.h"
-#include "preload/linux/symbol.h"
 
 AW_EXPORT void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {

@@ -6,7 +6,6 @@
 
 #include "policy/glob.h"
 #include "policy/image/image_layout.h"
-#include "policy/image/profile.h"
 #include "policy/port_net.h"
 #include "policy/private.h"
 

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "policy/path.h"
 #include "preload/linux/arch.h"
 #include "preload/linux/ask_socket.h"
 #include "preload/linux/session_map.h"

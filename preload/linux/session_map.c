@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "policy/image/image.h"
 #include "preload/linux/arch.h"
 
 const struct aw_page *_Atomic aw_session_page;

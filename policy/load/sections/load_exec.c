@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/glob.h"
 #include "policy/load/load_internal.h"
 
 #define WORDS_MAX 64

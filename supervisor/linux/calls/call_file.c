@@ -15,7 +15,6 @@
 #include "supervisor/linux/emulate/emulate.h"
 #include "supervisor/linux/emulate/guard.h"
 #include "supervisor/linux/emulate/machine.h"
-#include "supervisor/linux/target/creds.h"
 #include "supervisor/util/cleanup.h"
 
 bool aw_call_follows(const struct aw_notified *call, uint64_t flags)

@@ -14,7 +14,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "supervisor/linux/pidfd.h"
 #include "supervisor/linux/sockets/emulate_control.h"
 #include "supervisor/linux/sockets/emulate_net.h"
 #include "supervisor/linux/sockets/emulate_relay.h"

@@ -8,7 +8,8 @@
 #include "supervisor/cli/version.h"
 #include "supervisor/commands/commands.h"
 
-const struct aw_command *const aw_commands[] = {
+/* Sorted by name. */
+static const struct aw_command *const commands[] = {
 	&aw_command_approve,
 	&aw_command_completion,
 	&aw_command_help,
@@ -29,7 +30,6 @@ const struct aw_command *const aw_commands[] = {
 	&aw_command_trust,
 	&aw_command_untrust,
 };
-const size_t aw_command_count = sizeof(aw_commands) / sizeof(aw_commands[0]);
 
 static bool asks_for_version(const char *word)
 {
@@ -49,6 +49,7 @@ int main(int argc, char **argv)
 	struct aw_error err;
 	int words;
 
+	aw_commands_are(commands, sizeof(commands) / sizeof(commands[0]));
 	if (argc == 2 && asks_for_version(argv[1])) {
 		printf("agentwatch %s\n", AW_VERSION);
 		return 0;

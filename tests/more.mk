@@ -79,7 +79,7 @@ PORTABLE_NEEDS := qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross g
 	libyaml-dev libcjson-dev uthash-dev
 # decides and describes without asking the system: compiles for Windows and macOS, too
 PURE_SRC := $(call src,$(POLICY_DIRS) supervisor/net/proto) $(addprefix supervisor/,approval/copy.c audit/line.c \
-	$(addprefix cli/,completion.c completion_bash.c completion_fish.c completion_zsh.c help.c options_help.c suggest.c) \
+	$(addprefix cli/,completion.c completion_words.c completion_bash.c completion_fish.c completion_zsh.c help.c options_help.c suggest.c) \
 	$(addprefix import/,claude.c codex.c agent_hosts.c mitto.c srt.c toml.c walk.c) \
 	$(addprefix learn/,anchor.c destination.c learner.c looked_up.c memory.c need.c preset.c \
 	question.c quote.c replay.c root.c secret.c seen.c tally.c tree.c) \

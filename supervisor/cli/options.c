@@ -11,6 +11,15 @@
 #include "supervisor/cli/suggest.h"
 #include "supervisor/util/cleanup.h"
 
+const struct aw_command *const *aw_commands;
+size_t aw_command_count;
+
+void aw_commands_are(const struct aw_command *const *commands, size_t count)
+{
+	aw_commands = commands;
+	aw_command_count = count;
+}
+
 enum { OPTIONS_MAX = 64, NAME_MAX_BYTES = 80 };
 
 struct parser {

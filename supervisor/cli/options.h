@@ -81,9 +81,10 @@ bool aw_option_choice(
 /* What help calls the option's value; NULL for a flag. */
 const char *aw_option_value_name(const struct aw_option *option);
 
-/* All commands, sorted by name; in supervisor/main.c. */
-extern const struct aw_command *const aw_commands[];
-extern const size_t aw_command_count;
+/* All commands, sorted by name: what help, manual and completion are made from. */
+extern const struct aw_command *const *aw_commands;
+extern size_t aw_command_count;
+void aw_commands_are(const struct aw_command *const *commands, size_t count);
 
 /*
  * One line on stderr when a variable AGENTWATCH_... is no option of any command, with

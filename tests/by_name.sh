@@ -23,7 +23,8 @@ path_act: fchmodat fchownat linkat mkdirat openat removexattr renameat renameat2
 path_bind: bind chdir open: the calls
 path_walk_proc: open openat: O_PATH, links of /proc
 emulate_open: openat syscall: asks the kernel whether flags are valid, with no folder
-emulate_net: bind syscall: addresses that are no file; pidfd_getfd
+emulate_net: bind: addresses that are no file
+emulate_address: syscall: pidfd_getfd
 emulate_connect: connect: a socket file by the descriptor that holds it
 connecting: connect: as emulate_connect
 emulate_relay: connect: addresses of the relay, no files
@@ -31,6 +32,7 @@ emulate_send: syscall: pidfd_getfd
 emulate_control: syscall: pidfd_getfd
 creds: syscall: user ids
 notify: syscall: seccomp
+handle: syscall: seccomp
 target: syscall: process_vm_readv
 target_path: open syscall: O_PATH, to tell a name
 git: renameat renameat2 unlinkat: names of our own, in a folder that is held

@@ -99,8 +99,16 @@ void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision
  */
 bool aw_call_ask(struct aw_notified *call, struct aw_event *event);
 
+/*
+ * Deal with a request once more, from the start, now that its question has an answer;
+ * ts and verifying are those of the first time.
+ */
+typedef void aw_call_again(struct aw_watch *watch, const struct seccomp_notif *request,
+	uint64_t question, uint64_t ts, bool verifying);
+
 /* Put a call aside that waits for an answer; false: it is refused instead. */
-bool aw_call_defer(struct aw_notified *call, const struct seccomp_notif *request);
+bool aw_call_defer(struct aw_notified *call, const struct seccomp_notif *request,
+	aw_call_again *again);
 
 /* Does a symbolic link in the last component get followed? flags: argument or
  * how.flags. */
@@ -156,7 +164,7 @@ void aw_call_warn(struct aw_notified *call, const char *kind, const char *what);
  */
 bool aw_call_verify(struct aw_notified *call);
 
-/* handle.c: aw_processes_arrived() for the process that makes the call. */
+/* aw_processes_arrived() for the process that makes the call. */
 void aw_call_arrived(struct aw_notified *call, bool loads_shim);
 
 /* call_self.c: what concerns processes and not files: rights, signals, namespaces. */

@@ -17,63 +17,6 @@
 #include "supervisor/linux/emulate/machine.h"
 #include "supervisor/util/cleanup.h"
 
-bool aw_call_follows(const struct aw_notified *call, uint64_t flags)
-{
-	switch ((enum aw_last)call->row->last) {
-	case AW_LAST_K:
-		return false;
-	case AW_LAST_O:
-	case AW_LAST_H:
-		return !(flags & O_NOFOLLOW) &&
-		       (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
-	case AW_LAST_A:
-		return !(flags & AT_SYMLINK_NOFOLLOW);
-	case AW_LAST_L:
-		return flags & AT_SYMLINK_FOLLOW;
-	default:
-		return true;
-	}
-}
-
-uint64_t aw_call_open_flags(const struct aw_notified *call)
-{
-	uint64_t flags = 0;
-
-	if (call->row->flags < 0)
-		return 0;
-	if (call->row->last != AW_LAST_H)
-		return call->args[call->row->flags];
-	aw_target_read(
-		&call->target, call->args[call->row->flags], &flags, sizeof(flags));
-	return flags;
-}
-
-int aw_call_inject(struct aw_notified *call, int fd, bool send)
-{
-	struct seccomp_notif_addfd add = {.id = call->id,
-		.flags = send ? SECCOMP_ADDFD_FLAG_SEND : 0,
-		.srcfd = (uint32_t)fd,
-		.newfd_flags = O_CLOEXEC};
-
-	return ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-}
-
-void aw_call_decide(struct aw_notified *call, const struct aw_decision *decision)
-{
-	struct aw_watch *watch = call->watch;
-
-	aw_watch_judge(watch, &call->event, decision, &call->rule, false);
-	call->event.enforced = watch->enforce;
-	if (!watch->enforce || decision->verdict == AW_ALLOW)
-		return;
-	if (decision->verdict == AW_ASK) {
-		aw_call_ask(call, &call->event);
-		return;
-	}
-	call->reply = AW_REPLY_FAIL;
-	call->err = aw_watch_refusal(watch, &call->event, decision->verdict);
-}
-
 /* What the text leads to; false: to nothing that has a name. */
 static bool resolve(struct aw_notified *call, int dir, const char *raw, bool follow,
 	char *to, struct aw_text *ret_path, struct aw_text *ret_raw, int *ret_errno)
@@ -104,33 +47,6 @@ bool aw_call_path(struct aw_notified *call, int dir, uint64_t address, bool foll
 {
 	return read_text(call, address, raw, ret_errno) &&
 	       resolve(call, dir, raw, follow, to, ret_path, ret_raw, ret_errno);
-}
-
-void aw_call_unreadable(struct aw_notified *call, int err)
-{
-	struct aw_event *event = &call->event;
-	struct aw_watch *watch = call->watch;
-	bool barred = err == EPERM || err == EACCES;
-
-	event->source = AW_FROM_KERNEL;
-	event->strength = watch->strength_kernel;
-	event->enforced = watch->enforce;
-	event->why = "its arguments cannot be read";
-	call->silent = !barred; /* a bad pointer: nothing was looked at */
-	if (barred)
-		aw_watch_warn(watch, &call->target.who, "unreadable",
-			"the arguments of %s by process %d cannot be read%s",
-			aw_call_name((unsigned)call->sys), call->target.who.pid,
-			watch->enforce ? "; it was refused" : "");
-	if (watch->enforce) {
-		event->verdict =
-			barred ? AW_DENY : AW_ALLOW; /* a bad pointer is none */
-		call->reply = AW_REPLY_FAIL;
-		call->err = barred ? EPERM : err;
-	} else if (!barred) {
-		event->result_known = true;
-		event->result = err;
-	}
 }
 
 /* The directory argument of a column, as openat(2) takes it. */

@@ -13,7 +13,6 @@
 
 #include "supervisor/approval/approval_queue.h"
 #include "supervisor/linux/emulate/emulate.h"
-#include "supervisor/linux/seccomp/notify.h"
 #include "supervisor/linux/target/creds.h"
 
 enum { RESTART = 512 /* ERESTARTSYS: the kernel's own, of signal.c */ };
@@ -21,6 +20,7 @@ enum { RESTART = 512 /* ERESTARTSYS: the kernel's own, of signal.c */ };
 struct parked {
 	struct aw_waiter waiter; /* first */
 	struct aw_watch *watch;
+	aw_call_again *again;
 	struct seccomp_notif request;
 	uint64_t ts;
 	bool verifying;
@@ -110,7 +110,7 @@ static void resume(struct aw_waiter *waiter)
 {
 	struct parked *p = (struct parked *)(void *)waiter;
 
-	aw_notify_again(p->watch, &p->request, waiter->question, p->ts, p->verifying);
+	p->again(p->watch, &p->request, waiter->question, p->ts, p->verifying);
 	free(p);
 }
 
@@ -125,7 +125,8 @@ static const struct aw_waiter_kind kind = {.prepare = prepare,
 	.resume = resume,
 	.free = drop};
 
-bool aw_call_defer(struct aw_notified *call, const struct seccomp_notif *request)
+bool aw_call_defer(struct aw_notified *call, const struct seccomp_notif *request,
+	aw_call_again *again)
 {
 	struct aw_watch *watch = call->watch;
 	struct parked *p = calloc(1, sizeof(*p));
@@ -139,6 +140,7 @@ bool aw_call_defer(struct aw_notified *call, const struct seccomp_notif *request
 					     .question = call->question,
 					     .cookie = call->id},
 			.watch = watch,
+			.again = again,
 			.request = *request,
 			.ts = call->event.ts,
 			.verifying = call->verifying};

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "supervisor/linux/calls/vet.h"
 #include "supervisor/linux/emulate/emulate.h"
@@ -32,44 +34,6 @@ static void answer(struct aw_notified *call)
 		response->val = call->value;
 	if (ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_SEND, response) < 0)
 		call->gone = errno == ENOENT;
-}
-
-void aw_call_refuse(struct aw_notified *call, const char *kind, const char *what)
-{
-	struct aw_watch *watch = call->watch;
-	struct aw_event event = {.kind = AW_EV_CALL,
-		.ts = call->event.ts,
-		.call = what,
-		.action = AW_SYSTEM_CALL,
-		.port = -1,
-		.verdict = AW_DENY,
-		.enforced = watch->enforce,
-		.why = "never allowed in mode enforce",
-		.strength = watch->strength_kernel,
-		.source = AW_FROM_KERNEL,
-		.warning_kind = kind};
-
-	call->silent = true;
-	if (watch->enforce) {
-		call->reply = AW_REPLY_FAIL;
-		call->err = EPERM;
-		event.result_known = true;
-		event.result = EPERM;
-	}
-	aw_watch_sign(&event, &call->target.who);
-	aw_watch_log(watch, &event);
-}
-
-void aw_call_warn(struct aw_notified *call, const char *kind, const char *what)
-{
-	if (call->watch->enforce ||
-		(call->sys >= 0 && call->row->effect == AW_FX_MACHINE)) {
-		aw_call_refuse(call, kind, what);
-		return;
-	}
-	aw_watch_warn(call->watch, &call->target.who, kind, "%s by process %d", what,
-		call->target.who.pid);
-	call->silent = true;
 }
 
 /* What every call has, also one that came to no verdict. */
@@ -171,18 +135,6 @@ static void log_call(struct aw_notified *call)
 	aw_watch_log(call->watch, event);
 }
 
-void aw_call_arrived(struct aw_notified *call, bool loads_shim)
-{
-	struct aw_processes *tree = call->watch->tree;
-	struct aw_process_info *who = &call->target.who;
-	unsigned over = aw_processes_execs_over(tree, who->pid, call->target.tid);
-
-	if (over && ioctl(call->watch->listener, SECCOMP_IOCTL_NOTIF_ID_VALID,
-			    &call->id) < 0)
-		over = 0;
-	aw_processes_arrived(tree, who, over, loads_shim);
-}
-
 /* Enforce: after an exec it is checked what the process has really become. */
 static bool arrives_well(struct aw_notified *call)
 {
@@ -255,6 +207,8 @@ static bool is_blind(struct aw_notified *call)
 	return true;
 }
 
+static aw_call_again handle_again;
+
 static void handle_inside(struct aw_notified *call, const struct seccomp_notif *request)
 {
 	struct aw_watch *watch = call->watch;
@@ -267,7 +221,7 @@ static void handle_inside(struct aw_notified *call, const struct seccomp_notif *
 		call->silent = true;
 	else if (arrives_well(call))
 		deal_with(call);
-	if (call->reply == AW_REPLY_ASK && aw_call_defer(call, request))
+	if (call->reply == AW_REPLY_ASK && aw_call_defer(call, request, handle_again))
 		return;
 	if (call->moves) {
 		aw_shared_moved(atomic_load(&watch->shared));
@@ -292,4 +246,33 @@ void aw_call_handle(struct aw_notified *call, const struct seccomp_notif *reques
 
 	handle_inside(call, request);
 	aw_epoch_leave(&call->watch->readers, door);
+}
+
+/* In the thread of the approval queue, whose call is not one of notify.c. */
+static void handle_again(struct aw_watch *watch, const struct seccomp_notif *request,
+	uint64_t question, uint64_t ts, bool verifying)
+{
+	struct seccomp_notif_sizes sizes;
+	struct aw_notified *call = calloc(1, sizeof(*call));
+
+	syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
+	if (call) {
+		call->watch = watch;
+		call->response_size =
+			sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp)
+				? sizes.seccomp_notif_resp
+				: sizeof(struct seccomp_notif_resp);
+		call->response = calloc(1, call->response_size);
+		call->waited_for = question;
+		call->first_ts = ts;
+		call->verifying = verifying;
+	}
+	if (call && call->response) {
+		aw_call_handle(call, request);
+		aw_vector_free(&call->argv);
+		free(call->argv_text);
+		free(call->response);
+	}
+	free(call);
+	aw_creds_restore();
 }

@@ -52,34 +52,6 @@ struct server {
 
 static void reinforce_now(struct aw_notify *notify);
 
-void aw_notify_again(struct aw_watch *watch, const struct seccomp_notif *request,
-	uint64_t question, uint64_t ts, bool verifying)
-{
-	struct seccomp_notif_sizes sizes;
-	struct aw_notified *call = calloc(1, sizeof(*call));
-
-	syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
-	if (call) {
-		call->watch = watch;
-		call->response_size =
-			sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp)
-				? sizes.seccomp_notif_resp
-				: sizeof(struct seccomp_notif_resp);
-		call->response = calloc(1, call->response_size);
-		call->waited_for = question;
-		call->first_ts = ts;
-		call->verifying = verifying;
-	}
-	if (call && call->response) {
-		aw_call_handle(call, request);
-		aw_vector_free(&call->argv);
-		free(call->argv_text);
-		free(call->response);
-	}
-	free(call);
-	aw_creds_restore();
-}
-
 /* Nobody is left under the filter (Linux 6.11 ends the waiting then). */
 static bool is_over(int listener)
 {

@@ -29,14 +29,6 @@ void aw_notify_reinforce(struct aw_notify *notify);
  */
 void aw_notify_relieve(struct aw_watch *watch);
 
-/*
- * Deal once more with a call that has waited for a question since ts.  verifying: it
- * was the program behind it that was asked about.  For the asker's thread.
- */
-struct seccomp_notif;
-void aw_notify_again(struct aw_watch *watch, const struct seccomp_notif *request,
-	uint64_t question, uint64_t ts, bool verifying);
-
 /* Stop the threads; NULL is fine. Calls that come later wait for whoever holds the
  * listener. */
 void aw_notify_stop(struct aw_notify *notify);

@@ -51,4 +51,7 @@ void aw_emulate_connect(
 /* emulate_send.c: sendto, sendmsg and sendmmsg with an address. */
 void aw_emulate_send(struct aw_notified *call);
 
+/* Bytes of an abstract name, the leading NUL among them; 0: it is none. */
+size_t aw_emulate_abstract_len(const struct aw_emulate_address *address);
+
 #endif

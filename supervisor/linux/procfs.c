@@ -153,16 +153,17 @@ struct aw_proc_mark aw_proc_mark(pid_t pid)
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	text[n < 0 ? 0 : n] = '\0';
 	at = strrchr(text, ')');
-	/* proc(5): 9 flags, 26 startcode, 28 startstack, 45 to 50 data, break,
-	 * arguments */
+	/* proc(5): 9 flags, 26 startcode, 28 startstack, 45 to 50 data, arguments; not
+	 * the break, which an exec moves once more at its very end */
 	if (!at || sscanf(at + 1,
 			   " %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d "
 			   "%*d %*d %*d %*d %*d %*u %*u %*d %*u %lu %*u %lu %*u %*u "
 			   "%*u %*u %*u %*u %*u %*u %*u %*d %*d %*u %*u %*u %*u %*d "
-			   "%lu %lu %lu %lu %lu %lu",
+			   "%lu %lu %*u %lu %lu %lu",
 			   &flags, &mark.at[0], &mark.at[1], &mark.at[2], &mark.at[3],
-			   &mark.at[4], &mark.at[5], &mark.at[6], &mark.at[7]) != 9)
+			   &mark.at[4], &mark.at[5], &mark.at[6]) != 8)
 		return mark;
+	mark.moving = !mark.at[0]; /* the kernel sets it when the rest is there */
 	mark.forked = flags & FORKED;
 	mark.known = mark.at[1] > 1; /* 0 or 1 for those who may not look */
 	return mark;
@@ -171,6 +172,8 @@ struct aw_proc_mark aw_proc_mark(pid_t pid)
 bool aw_proc_mark_differs(
 	const struct aw_proc_mark *before, const struct aw_proc_mark *after)
 {
+	if (after->moving)
+		return false;
 	if (!before->known || !after->known)
 		return true;
 	return (before->forked && !after->forked) ||

@@ -44,7 +44,8 @@ bool aw_proc_stat(pid_t pid, struct aw_proc_stat *ret);
 struct aw_proc_mark {
 	bool known; /* false: it does not let itself be looked at */
 	bool forked;
-	unsigned long at[8];
+	bool moving; /* an exec is under way, and nothing in its place yet */
+	unsigned long at[7];
 };
 struct aw_proc_mark aw_proc_mark(pid_t pid);
 

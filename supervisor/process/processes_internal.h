@@ -59,7 +59,7 @@ struct name {
 
 /* A program that plays a role, by what the kernel tells its descendants apart by. */
 struct image {
-	unsigned long at[8];
+	unsigned long at[7];
 	struct aw_role role;
 	UT_hash_handle hh;
 };

@@ -76,8 +76,15 @@ static bool try_to_turn(struct aw_processes *tree, struct process *p)
 
 	if (!aw_proc_mark_differs(&p->mark_before, &now))
 		return false;
-	stop_turning(tree, p);
+	/* what was read while the kernel moved it is half of this and half of that: now
+	 * that the exec is known to be past that, all is new or not there yet */
+	now = aw_proc_mark(p->who.pid);
+	if (now.moving)
+		return false;
 	p->who.role = p->role_next;
+	if (!now.known && p->mark_before.known) /* it may be seen a little later */
+		return false;
+	stop_turning(tree, p);
 	remember_image(tree, &now, &p->who.role);
 	return true;
 }

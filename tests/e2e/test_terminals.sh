@@ -48,6 +48,33 @@ for runner in exec landlock bwrap; do
 		"$(foreground "$AGENTWATCH" run --quiet --mode enforce --policy "$tmp/here.yaml" --runner $runner --log none --)"
 done
 
+# A terminal of another /dev/pts, such as a container's, whatever number it has.
+elsewhere='import fcntl, os, subprocess, sys
+masters = []
+for _ in range(3):
+    masters.append(os.open(sys.argv[1] + "/ptmx", os.O_RDWR | os.O_NOCTTY))
+    fcntl.ioctl(masters[-1], 0x40045431, b"\0\0\0\0")
+subprocess.call(sys.argv[2:])'
+opening='import errno, os, sys
+for name in sys.argv[1:]:
+    try: os.open(name, os.O_RDWR | os.O_NOCTTY); print("opens")
+    except OSError as e: print(errno.errorcode[e.errno])'
+mkdir "$tmp/pts"
+apart() # COMMAND...: which may open three terminals there
+{
+	unshare --mount sh -c 'mount -t devpts -o newinstance,ptmxmode=0666,mode=0666 devpts "$0" && exec "$@"' "$tmp/pts" \
+		python3 -c "$elsewhere" "$tmp/pts" "$@" python3 -c "$opening" "$tmp"/pts/{0,1,2} 2>&1 | paste -sd' '
+}
+if is_root && [ "$(apart)" = 'opens opens opens' ]; then
+	for runner in exec landlock bwrap; do
+		works $runner || continue
+		is 'EACCES EACCES EACCES' "$runner: terminals of another /dev/pts are nobody's here" \
+			"$(apart "$AGENTWATCH" run --quiet --mode enforce --policy "$tmp/policy.yaml" --runner $runner --log none --)"
+	done
+else
+	skip 'terminals of another /dev/pts' 'no right to mount one'
+fi
+
 if have script; then
 	is 'on a terminal' 'script(1) works' "$("$AGENTWATCH" run --quiet --mode enforce --policy "$tmp/policy.yaml" --log none -- \
 		script -qec 'test -t 1 && echo on a terminal >$(tty)' /dev/null </dev/null | tr -d '\r')"

@@ -137,7 +137,7 @@ check-format: ## nothing would be laid out anew
 check-layers: ## no folder uses what it may not
 	@tests/layers.sh .
 # sizes of the cycles of more than three files that there still are: they may only fall
-CYCLES := 25,5
+CYCLES := 5
 check-cycles: $(call obj,$(PROG_SRC)) ## no more than three source files call each other in a circle
 	@python3 -B tests/cycles.py --known '$(CYCLES)' $^
 check-names: $(PROG) ## calls by a name are made at what was judged

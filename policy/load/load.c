@@ -260,7 +260,9 @@ int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 	const struct aw_policy_variables *variables, enum aw_mode mode, bool force_mode,
 	struct aw_policy *ret, struct aw_diagnostics *diagnostics)
 {
-	struct aw_loader l = {.variables = variables, .diagnostics = diagnostics};
+	struct aw_loader l = {.variables = variables,
+		.keys = aw_document_shape.keys,
+		.diagnostics = diagnostics};
 	struct loading loading = {variables, sources, NULL, count, mode, force_mode};
 	int result = -1;
 

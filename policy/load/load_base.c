@@ -10,13 +10,6 @@
 
 #include "policy/load/load_internal.h"
 
-enum { RULES_FILES = 0, RULES_EXEC = 1, RULES_NETWORK = 2 };
-
-const char *const aw_base_words[] = {[AW_BASE_WORKSPACE] = "workspace",
-	[AW_BASE_READ_ONLY] = "read-only",
-	[AW_BASE_OPEN] = "open",
-	NULL};
-
 /*
  * Names of variables that carry credentials, in enforce where no file says which are
  * inherited.  A preset or a file lets one through with "!NAME" in `unset`.
@@ -31,11 +24,6 @@ static const char *const credentials[] = {"*_TOKEN", "*_SECRET", "*_SECRET_KEY",
 	"VAULT_*", "PGPASSWORD", "PGPASSFILE", "MYSQL_PWD", "REDISCLI_AUTH",
 	"npm_config__auth*", "NPM_CONFIG__AUTH*", "npm_config_//*", "GPG_AGENT_INFO",
 	"SSH_AUTH_SOCK", NULL};
-
-const char *aw_base_name(enum aw_base_kind base)
-{
-	return aw_base_words[base];
-}
 
 static enum aw_base_kind kind_of(const char *word)
 {
@@ -66,7 +54,7 @@ bool aw_base_closed(const struct aw_loader *l)
 bool aw_default_built_in(
 	const struct aw_loader *l, enum aw_stratum stratum, unsigned rules)
 {
-	if (rules == RULES_EXEC || !aw_base_closed(l))
+	if (rules == AW_RULES_EXEC || !aw_base_closed(l))
 		return false;
 	/* what the system policy admits is added to the base, too */
 	return stratum == AW_STRATUM_SYSTEM ||
@@ -180,12 +168,12 @@ static void set_defaults(struct aw_loader *l)
 	const bool *said = l->default_set[AW_STRATUM_TRUSTED];
 	const bool *fixed = l->default_set[AW_STRATUM_SYSTEM];
 
-	if (!said[RULES_FILES])
+	if (!said[AW_RULES_FILES])
 		trusted->files =
-			fixed[RULES_FILES] ? system->files : AW_DEFAULT_READ_ONLY;
-	if (!said[RULES_NETWORK])
+			fixed[AW_RULES_FILES] ? system->files : AW_DEFAULT_READ_ONLY;
+	if (!said[AW_RULES_NETWORK])
 		trusted->network =
-			fixed[RULES_NETWORK] ? system->network : AW_DEFAULT_DENY;
+			fixed[AW_RULES_NETWORK] ? system->network : AW_DEFAULT_DENY;
 }
 
 /* In audit the program sees the variables that it would see without us. */

@@ -91,6 +91,14 @@ static void drop_fields(struct aw_loader *l)
 	l->unprotected = l->base.unprotected;
 }
 
+static void drop_presets(struct aw_loader *l)
+{
+	struct aw_preset *p;
+
+	for (p = l->presets; p; p = p->next)
+		p->dropped |= p->stratum != AW_STRATUM_SYSTEM;
+}
+
 void aw_below_drop(struct aw_loader *l, bool fields)
 {
 	unsigned s;
@@ -112,7 +120,7 @@ void aw_below_drop(struct aw_loader *l, bool fields)
 	aw_network_drop(l);
 	drop_environment(l);
 	drop_exposed(&l->policy);
-	aw_presets_drop(l);
+	drop_presets(l);
 	l->inherit_named = l->base.inherit_named;
 	l->no_preset = false;
 	l->unset_presets = l->unset_built_in = 0;
@@ -123,14 +131,42 @@ void aw_below_drop(struct aw_loader *l, bool fields)
 	aw_origins_drop(l, fields);
 }
 
+static void free_presets(struct aw_loader *l)
+{
+	struct aw_preset *next;
+
+	for (; l->presets; l->presets = next) {
+		next = l->presets->next;
+		free(l->presets->name);
+		free(l->presets->file);
+		free(l->presets);
+	}
+}
+
 void aw_loader_release(struct aw_loader *l)
 {
 	int i;
 
 	aw_draft_release(&l->draft);
-	aw_presets_free(l);
+	free_presets(l);
 	for (i = 0; i < AW_FIELDS; i++) {
 		free(l->base.fields[i]);
 		l->base.fields[i] = NULL;
 	}
+}
+
+void aw_redundant_read(struct aw_loader *l, const struct aw_node *node,
+	void (*read)(struct aw_loader *l, const struct aw_node *node))
+{
+	struct aw_loader idle = {.source = l->source,
+		.variables = l->variables,
+		.keys = l->keys,
+		.diagnostics = l->diagnostics,
+		.stratum = l->stratum,
+		.idle = true};
+
+	read(&idle, node);
+	l->failed |= idle.failed;
+	aw_loader_release(&idle);
+	aw_policy_release(&idle.policy);
 }

@@ -58,9 +58,18 @@ struct aw_base {
 	unsigned unprotected;
 };
 
+/* One that was read. */
+struct aw_preset {
+	char *name, *file; /* owned; the file's name outlives the draft */
+	enum aw_stratum stratum;
+	bool dropped; /* its file's name is still needed */
+	struct aw_preset *next;
+};
+
 struct aw_loader {
 	const struct aw_policy_source *source;
 	const struct aw_policy_variables *variables;
+	const struct aw_key *keys; /* of a document */
 	struct aw_diagnostics *diagnostics;
 	enum aw_stratum stratum;
 	struct aw_draft draft;
@@ -167,15 +176,15 @@ void aw_entry_read(struct aw_loader *l, const struct aw_node *map);
 void aw_merge_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_agents_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_intersect_read(struct aw_loader *l, const struct aw_node *value, int argument);
-/* Read something that does not count, for its mistakes alone. */
-void aw_redundant_read(struct aw_loader *l, const struct aw_node *node,
-	void (*read)(struct aw_loader *l, const struct aw_node *node));
 
 /* load_drop.c: what the files that are not the system's have said so far is forgotten;
  * their words on mode, runner and their kin only with `fields`. */
 void aw_below_drop(struct aw_loader *l, bool fields);
 /* What has been said so far is the system's and stays. */
 void aw_base_take(struct aw_loader *l);
+/* Read something that does not count, for its mistakes alone. */
+void aw_redundant_read(struct aw_loader *l, const struct aw_node *node,
+	void (*read)(struct aw_loader *l, const struct aw_node *node));
 /* Free all but the policy and the diagnostics. */
 void aw_loader_release(struct aw_loader *l);
 
@@ -190,19 +199,28 @@ void aw_older_runner_read(
 	struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_older_runner_apply(
 	struct aw_loader *l, const struct aw_node *section, bool chosen);
-/* load_sections.c: the value of `runner`. */
+/* load_fields.c: the value of `runner`. */
 void aw_runner_read(struct aw_loader *l, const struct aw_node *value);
 void aw_runners_apply(struct aw_loader *l, const struct aw_node *section);
 /* filesystem.default where a simple form needs one and nobody names it. */
 void aw_implied_complete(struct aw_loader *l);
 
 /* load_sections.c */
-extern const struct aw_key aw_document_keys[];
-extern const char *const aw_runner_words[]; /* NULL at the end */
+enum { AW_RULES_FILES, AW_RULES_EXEC, AW_RULES_NETWORK };
+
+void aw_rules_read(struct aw_loader *l, const struct aw_node *value, int rules);
+void aw_environment_read(
+	struct aw_loader *l, const struct aw_node *value, int argument);
 /* One of our sections by its name; "filesystem", "exec", "network", "environment",
  * "limits" or "profiles". */
 void aw_section_read(
 	struct aw_loader *l, const struct aw_node *value, const char *name);
+
+/* load_fields.c: words are NULL at the end; shapes are by field. */
+extern const char *const aw_base_words[], *const aw_runner_words[],
+						  *const aw_switch_words[];
+extern const struct aw_shape aw_field_shapes[];
+void aw_field_read(struct aw_loader *l, const struct aw_node *value, int field);
 /* Where the log goes, now that it is known who says so. */
 void aw_log_complete(struct aw_loader *l);
 /* The word of a field, and what it is called. */
@@ -278,14 +296,12 @@ void aw_expectations_free(struct aw_policy *policy);
 void aw_preset_read(struct aw_loader *l, const struct aw_node *value, int argument);
 /* The one for the command's name, where no file has rules or names a preset. */
 void aw_preset_pick(struct aw_loader *l);
+/* load_source.c */
 bool aw_is_preset(const struct aw_policy_source *source);
 /* True when, in a preset, an entry names a variable that is not set. */
 bool aw_preset_skips(const struct aw_loader *l, const char *text);
 /* True when, in a preset, an entry's value comes from a variable. */
 bool aw_preset_borrows(const struct aw_loader *l, const char *text);
-/* Presets of layers that are dropped may be named again. */
-void aw_presets_drop(struct aw_loader *l);
-void aw_presets_free(struct aw_loader *l);
 
 /* load_profile.c: tighter policies for some programs, a stratum each. */
 void aw_profiles_read(struct aw_loader *l, const struct aw_node *value, int argument);
@@ -296,8 +312,6 @@ void aw_profiles_keep(struct aw_loader *l);
 /* Does a file still have the profile of this number?  One that is gone is known, but
  * empty. */
 bool aw_profile_is_there(const struct aw_image *image, unsigned i);
-/* Is it a stratum of the system policy's, its profiles included? */
-bool aw_is_systems(const struct aw_loader *l, enum aw_stratum stratum);
 void aw_profiles_free(struct aw_policy *policy);
 
 /* load_sections.c: the sections that a profile has too; values go to l->stratum. */
@@ -337,8 +351,7 @@ void aw_builtin_add(struct aw_loader *l);
 /* What is ours stands in no file. */
 void aw_built_in_source(struct aw_loader *l);
 
-/* load_base.c: the base's words, NULL at the end. */
-extern const char *const aw_base_words[];
+/* load_base.c */
 /* Which base holds, once flags and files are known. */
 void aw_base_complete(struct aw_loader *l);
 /* Do its lists and defaults lie below the trusted files? */
@@ -361,6 +374,8 @@ enum { AW_ANY_STRATUM = AW_STRATA_MAX };
 /* The newest of this key and value (NULL: any), of this stratum or of any. */
 const struct aw_origin *aw_origin_find(const struct aw_policy *policy, unsigned stratum,
 	const char *key, const char *value);
+/* Is it a stratum of the system policy's, its profiles included? */
+bool aw_is_systems(const struct aw_loader *l, enum aw_stratum stratum);
 /* Forget those that are not the system's; those of fields only with `fields`. */
 void aw_origins_drop(struct aw_loader *l, bool fields);
 void aw_origins_free(struct aw_policy *policy);

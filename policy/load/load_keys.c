@@ -28,9 +28,8 @@ static bool has_key(const struct aw_key *keys, const char *name)
 }
 
 /* The one section that has this key, where only one has; NULL otherwise. */
-static const char *home_of(const char *name)
+static const char *home_of(const struct aw_key *sections, const char *name)
 {
-	const struct aw_key *sections = aw_document_shape.keys;
 	const char *home = NULL;
 
 	for (; sections->name; sections++) {
@@ -64,10 +63,10 @@ static const char *new_name_of(const char *key)
 }
 
 /* Where an unknown key would be one, or which key it was meant to be. */
-static void hint_at(
-	char *text, size_t size, const char *name, const struct aw_key *keys)
+static void hint_at(char *text, size_t size, const char *name,
+	const struct aw_key *keys, const struct aw_key *document)
 {
-	const char *names[KEYS_MAX + 1], *nearest, *home = home_of(name);
+	const char *names[KEYS_MAX + 1], *nearest, *home = home_of(document, name);
 	const char *now = new_name_of(name);
 	size_t i;
 
@@ -82,7 +81,7 @@ static void hint_at(
 		snprintf(text, size,
 			": maps are not merged here; an alias stands for a whole "
 			"value");
-	else if (has_key(aw_document_shape.keys, name))
+	else if (has_key(document, name))
 		snprintf(text, size, "; it belongs at the outermost level");
 	else if (home)
 		snprintf(text, size, "; it belongs in '%s'", home);
@@ -95,7 +94,7 @@ static void unknown_key(struct aw_loader *l, const struct aw_node *key,
 {
 	char hint[128];
 
-	hint_at(hint, sizeof(hint), key->text, keys);
+	hint_at(hint, sizeof(hint), key->text, keys, l->keys);
 	aw_report(l, key, "unknown key '%.60s'%s%s%s%s", key->text,
 		section ? " in '" : "", section ? section : "", section ? "'" : "",
 		hint);
@@ -204,4 +203,15 @@ bool aw_list_check(struct aw_loader *l, const struct aw_node *value)
 	else
 		aw_report(l, value, "expected a list, not %s", kind_name(value));
 	return false;
+}
+
+const struct aw_node *aw_map_get(const struct aw_node *map, const char *key)
+{
+	size_t i;
+
+	for (i = 0; map->kind == AW_NODE_MAP && i + 1 < map->count; i += 2)
+		if (map->items[i]->kind == AW_NODE_TEXT &&
+			strcmp(map->items[i]->text, key) == 0)
+			return map->items[i + 1];
+	return NULL;
 }

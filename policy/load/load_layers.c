@@ -14,17 +14,6 @@
 
 static const char *const strategies[] = {"extend", "replace", NULL};
 
-const struct aw_node *aw_map_get(const struct aw_node *map, const char *key)
-{
-	size_t i;
-
-	for (i = 0; map->kind == AW_NODE_MAP && i + 1 < map->count; i += 2)
-		if (map->items[i]->kind == AW_NODE_TEXT &&
-			strcmp(map->items[i]->text, key) == 0)
-			return map->items[i + 1];
-	return NULL;
-}
-
 static bool replaces(const struct aw_node *map)
 {
 	const struct aw_node *merge = aw_map_get(map, "merge");
@@ -67,21 +56,6 @@ void aw_intersect_read(struct aw_loader *l, const struct aw_node *value, int arg
 {
 	(void)argument;
 	l->pending.intersect = value;
-}
-
-void aw_redundant_read(struct aw_loader *l, const struct aw_node *node,
-	void (*read)(struct aw_loader *l, const struct aw_node *node))
-{
-	struct aw_loader idle = {.source = l->source,
-		.variables = l->variables,
-		.diagnostics = l->diagnostics,
-		.stratum = l->stratum,
-		.idle = true};
-
-	read(&idle, node);
-	l->failed |= idle.failed;
-	aw_loader_release(&idle);
-	aw_policy_release(&idle.policy);
 }
 
 /* --- agents --- */
@@ -232,7 +206,7 @@ static void read_map(struct aw_loader *l, const struct aw_node *map, bool entry)
 	if (replaces(map) && l->stratum == AW_STRATUM_TRUSTED &&
 		l->source->trust == AW_TRUSTED && !aw_is_preset(l->source))
 		aw_below_drop(l, true);
-	aw_keys_read(l, map, NULL, aw_document_keys);
+	aw_keys_read(l, map, NULL, l->keys);
 	if (now->runners)
 		aw_runners_apply(l, now->runners);
 	if (now->older)

@@ -48,6 +48,13 @@ const struct aw_origin *aw_origin_find(const struct aw_policy *policy, unsigned 
 	return NULL;
 }
 
+bool aw_is_systems(const struct aw_loader *l, enum aw_stratum stratum)
+{
+	return stratum < AW_STRATA
+		       ? stratum == AW_STRATUM_SYSTEM
+		       : l->policy.profiles[stratum - AW_STRATA].trust == AW_SYSTEM;
+}
+
 /* What a `merge_strategy` for one runner does not touch. */
 static bool is_field(const char *key)
 {

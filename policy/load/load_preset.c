@@ -16,13 +16,6 @@
 
 static const char layer[] = "preset";
 
-struct aw_preset {
-	char *name, *file; /* owned; the file's name outlives the draft */
-	enum aw_stratum stratum;
-	bool dropped; /* its file's name is still needed */
-	struct aw_preset *next;
-};
-
 static const struct {
 	const char *command, *preset;
 } commands[] = {
@@ -61,31 +54,6 @@ const char *aw_preset_command(size_t i, const char **ret_preset)
 		return NULL;
 	*ret_preset = commands[i].preset;
 	return commands[i].command;
-}
-
-bool aw_is_preset(const struct aw_policy_source *source)
-{
-	return source->layer && strcmp(source->layer, layer) == 0;
-}
-
-void aw_presets_drop(struct aw_loader *l)
-{
-	struct aw_preset *p;
-
-	for (p = l->presets; p; p = p->next)
-		p->dropped |= p->stratum != AW_STRATUM_SYSTEM;
-}
-
-void aw_presets_free(struct aw_loader *l)
-{
-	struct aw_preset *next;
-
-	for (; l->presets; l->presets = next) {
-		next = l->presets->next;
-		free(l->presets->name);
-		free(l->presets->file);
-		free(l->presets);
-	}
 }
 
 static bool good_name(const char *name)
@@ -230,34 +198,4 @@ void aw_preset_pick(struct aw_loader *l)
 		l->policy.picked = aw_copy(l, at.text);
 		return;
 	}
-}
-
-/* Is a variable at "$env:" or "${env:" without a value? */
-static bool is_unset(const char *text)
-{
-	size_t len;
-
-	text += text[1] == '{' ? 6 : 5;
-	len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-			   "0123456789_");
-	return !aw_environment(text, len);
-}
-
-bool aw_preset_borrows(const struct aw_loader *l, const char *text)
-{
-	return aw_is_preset(l->source) &&
-	       (strstr(text, "$env:") || strstr(text, "${env:"));
-}
-
-bool aw_preset_skips(const struct aw_loader *l, const char *text)
-{
-	const char *at;
-
-	if (!aw_is_preset(l->source))
-		return false;
-	for (at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
-		if ((strncmp(at, "$env:", 5) == 0 || strncmp(at, "${env:", 6) == 0) &&
-			is_unset(at))
-			return true;
-	return false;
 }

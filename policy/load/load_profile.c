@@ -218,10 +218,3 @@ bool aw_profile_is_there(const struct aw_image *image, unsigned i)
 			return true;
 	return false;
 }
-
-bool aw_is_systems(const struct aw_loader *l, enum aw_stratum stratum)
-{
-	return stratum < AW_STRATA
-		       ? stratum == AW_STRATUM_SYSTEM
-		       : l->policy.profiles[stratum - AW_STRATA].trust == AW_SYSTEM;
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_source.c - the bytes of one policy file, as a tree. */
+/* load_source.c - the bytes of one policy file, as a tree; whether it is a preset. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,4 +118,39 @@ bool aw_source_read(struct aw_loader *l, struct aw_tree *ret)
 		aw_report_at(l, err.line, err.column, false, "%s", err.text);
 	free(bytes);
 	return failed == 0;
+}
+
+bool aw_is_preset(const struct aw_policy_source *source)
+{
+	return source->layer && strcmp(source->layer, "preset") == 0;
+}
+
+/* Is a variable at "$env:" or "${env:" without a value? */
+static bool is_unset(const char *text)
+{
+	size_t len;
+
+	text += text[1] == '{' ? 6 : 5;
+	len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+			   "0123456789_");
+	return !aw_environment(text, len);
+}
+
+bool aw_preset_borrows(const struct aw_loader *l, const char *text)
+{
+	return aw_is_preset(l->source) &&
+	       (strstr(text, "$env:") || strstr(text, "${env:"));
+}
+
+bool aw_preset_skips(const struct aw_loader *l, const char *text)
+{
+	const char *at;
+
+	if (!aw_is_preset(l->source))
+		return false;
+	for (at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
+		if ((strncmp(at, "$env:", 5) == 0 || strncmp(at, "${env:", 6) == 0) &&
+			is_unset(at))
+			return true;
+	return false;
 }

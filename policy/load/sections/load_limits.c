@@ -286,3 +286,10 @@ void aw_limits_complete(struct aw_loader *l)
 			warn_if_loose(l, "cpus", FIELD_CPUS);
 	}
 }
+
+void aw_amount_text(double value, char *text, size_t size)
+{
+	snprintf(text, size,
+		value >= 1 && value == (double)(uint64_t)value ? "%.0f" : "%.9f",
+		value);
+}

@@ -104,13 +104,6 @@ static void tell_environment(const struct aw_telling *t, unsigned stratum)
 
 /* --- limits, protections, presets --- */
 
-void aw_amount_text(double value, char *text, size_t size)
-{
-	snprintf(text, size,
-		value >= 1 && value == (double)(uint64_t)value ? "%.0f" : "%.9f",
-		value);
-}
-
 static void tell_limit(const struct aw_telling *t, const char *key, double value)
 {
 	char what[48];

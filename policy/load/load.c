@@ -189,6 +189,7 @@ static int compile(struct aw_loader *l)
 static void pass(struct aw_loader *l, const struct loading *loading, const char *runner)
 {
 	*l = (struct aw_loader){.variables = loading->variables,
+		.keys = aw_document_shape.keys,
 		.diagnostics = l->diagnostics,
 		.runner = runner,
 		.policy.network.refusal = EACCES,
@@ -260,9 +261,7 @@ int aw_policy_load(const struct aw_policy_source *sources, size_t count,
 	const struct aw_policy_variables *variables, enum aw_mode mode, bool force_mode,
 	struct aw_policy *ret, struct aw_diagnostics *diagnostics)
 {
-	struct aw_loader l = {.variables = variables,
-		.keys = aw_document_shape.keys,
-		.diagnostics = diagnostics};
+	struct aw_loader l = {.variables = variables, .diagnostics = diagnostics};
 	struct loading loading = {variables, sources, NULL, count, mode, force_mode};
 	int result = -1;
 

@@ -29,7 +29,7 @@ bool aw_glob_ordered(const char *pattern, size_t len);
 
 /*
  * True when pattern (absolute, normalised, components separated by slashes, "**" as a
- * component for any number of them) matches path or a folder above it.
+ * component for any number of them) matches path or a directory above it.
  */
 bool aw_glob_covers(
 	const char *pattern, size_t pattern_len, const char *path, size_t len);

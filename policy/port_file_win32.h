@@ -47,7 +47,7 @@ static inline int alphasort(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* All entries of a folder, sorted by name; keep is always NULL and sort always
+/* All entries of a directory, sorted by name; keep is always NULL and sort always
  * alphasort. */
 static inline int scandir(const char *path, struct dirent ***ret, void *keep,
 	int (*sort)(const struct dirent **, const struct dirent **))

@@ -19,7 +19,7 @@
  */
 const char *aw_private_kind(const struct aw_address *address);
 
-/* 127.0.0.0/8 and ::1, also in IPv6 clothing. */
+/* 127.0.0.0/8 and ::1, also IPv4-mapped. */
 bool aw_address_is_loopback(const struct aw_address *address);
 
 /* All addresses of this machine: 0.0.0.0 and ::. */

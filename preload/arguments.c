@@ -57,7 +57,7 @@ static bool path_end(struct aw_self *self, struct aw_scratch *scratch, int dir,
 	return n != 0;
 }
 
-/* What a symbolic link says, seen from the folder that it is made in. */
+/* What a symbolic link says, seen from the directory that it is made in. */
 static void link_end(struct aw_self *self, struct aw_scratch *scratch, const char *text,
 	struct aw_subject *s)
 {

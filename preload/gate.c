@@ -211,7 +211,7 @@ static bool is_as_given(const struct reading *r)
 	       (*end == '/' || (r->len > r->raw_len && end[-1] == '/'));
 }
 
-/* The folder is known, and under this name is the very file: it is no link. */
+/* The directory is known, and under this name is the very file: it is no link. */
 static bool is_known(const struct reading *r, const struct stat *opened)
 {
 	struct stat named;
@@ -224,7 +224,7 @@ static bool is_known(const struct reading *r, const struct stat *opened)
 	       aw_links_now() == r->links;
 }
 
-/* The folder is known, and nothing, not even a link, has this name in it. */
+/* The directory is known, and nothing, not even a link, has this name in it. */
 static bool is_missing(const struct reading *r)
 {
 	struct stat named;

@@ -91,7 +91,7 @@ static int open_once(
 	}
 }
 
-/* Without us nobody interrupts the open of a file or folder, there or not. */
+/* Without us nobody interrupts the open of a file or directory, there or not. */
 bool aw_open_again(struct aw_before before, int dir, const char *path)
 {
 	struct stat st;

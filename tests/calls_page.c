@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 	     "call is notified and reported as a warning. In mode enforce the gate "
 	     "lets "
 	     "only `openat`\n"
-	     "for reading pass, and only behind a wall that holds every denied "
+	     "for reading pass, and only behind a sandbox that holds every denied "
 	     "read.\n");
 	put_systems();
 	puts("\n## Functions: the shim\n\n"

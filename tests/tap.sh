@@ -14,7 +14,7 @@ tests=${AW_TEST_BUILD:-$root/build/tests}
 # A watched shell must not inherit what an outer session or the caller has set.
 for tap_name in $(compgen -e AGENTWATCH_); do unset "$tap_name"; done
 unset LD_PRELOAD CDPATH
-# Without a wall, unless a test names one: enforce alone would build the best there is.
+# Without a sandbox, unless a test names one: enforce alone would build the best there is.
 export AGENTWATCH_RUNNER=${AW_TEST_RUNNER:-exec}
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/aw-test.XXXXXX") || exit 1

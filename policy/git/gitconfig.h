@@ -31,7 +31,7 @@ struct aw_gitconfig {
 	size_t stem;  /* length of "section.subsection." in name */
 	size_t key;   /* where the key stands in the text */
 
-	/* "section.subsection.key": section and key in small letters; terminated, but a
+	/* "section.subsection.key": section and key in lower case; terminated, but a
 	 * subsection may hold any byte except NUL */
 	char *name;
 	size_t name_len;

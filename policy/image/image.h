@@ -70,7 +70,7 @@ void aw_image_decide_in_place_in(const struct aw_image *image, uint32_t profiles
 /*
  * Is this a configuration of git's that is judged by its keys (policy/git/gitconfig.h)?
  * Then nothing but a rename onto it may change it, after a look at what comes.  One
- * that lies in a folder that only the file system can tell for a repository is not
+ * that lies in a directory that only the file system can tell for a repository is not
  * known here.
  */
 bool aw_image_keyed(
@@ -84,18 +84,18 @@ bool aw_image_next_keyed(const struct aw_image *image, uint32_t *at,
 	const char **ret_pattern, size_t *ret_len, uint32_t *ret_rule);
 
 /*
- * Would moving the folder `from` to `to` take something along that a rule (deny, hide,
- * deny_write, ask) is about, to where that rule does not reach or an exception ("!")
- * takes it out?  True, with the rule and AW_DENY, or AW_ASK where only a question would
- * be left out.  Time grows with the number of rules: for symbolic links and renames of
- * folders alone.
+ * Would moving the directory `from` to `to` take something along that a rule (deny,
+ * hide, deny_write, ask) is about, to where that rule does not reach or an exception
+ * ("!") takes it out?  True, with the rule and AW_DENY, or AW_ASK where only a question
+ * would be left out.  Time grows with the number of rules: for symbolic links and
+ * renames of directories alone.
  */
 bool aw_image_carries(const struct aw_image *image, uint32_t profiles, const char *from,
 	size_t from_len, const char *to, size_t to_len, struct aw_decision *ret);
 
 /*
  * The same of programs that may not be run by their path, or not without a question,
- * when a folder or a program itself (folder is false) gets another name.
+ * when a directory or a program itself (directory is false) gets another name.
  */
 bool aw_image_carries_programs(const struct aw_image *image, uint32_t profiles,
 	bool folder, const char *from, size_t from_len, const char *to, size_t to_len,

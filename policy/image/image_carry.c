@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image_carry.c - rules about what lies below a folder that is to be moved. */
+/* image_carry.c - rules about what lies below a directory that is to be moved. */
 #include <string.h>
 
 #include "policy/image/image_layout.h"

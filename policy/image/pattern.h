@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.h - what is left of a path pattern behind the folder that one is in.
+ * pattern.h - what is left of a path pattern behind the directory that one is in.
  *
  * For those who have the time: a rename, a policy that is loaded.  Judging a path is
  * done by policy/image/image_walk.c.
@@ -24,7 +24,7 @@ struct aw_pattern {
 /* False: too many. */
 bool aw_pattern_take_apart(const char *pattern, size_t len, struct aw_pattern *ret);
 
-/* Is component i any number of folders ("**")? */
+/* Is component i any number of directories ("**")? */
 bool aw_pattern_is_deep(const struct aw_pattern *p, unsigned i);
 
 /*

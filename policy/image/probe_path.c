@@ -29,7 +29,7 @@ void aw_probe_filling(unsigned how, char to[8])
 		to[0] = ' ';
 }
 
-/* Does "**" stand for a folder here, and is what lies below meant? */
+/* Does "**" stand for a directory here, and is what lies below meant? */
 static bool goes_deep(unsigned how)
 {
 	return how < AW_PROBE_FEW ? (how / 3) % 2 : how % 2;

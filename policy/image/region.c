@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* region.c - bounds of verdicts below a folder. */
+/* region.c - bounds of verdicts below a directory. */
 #include "policy/image/region.h"
 
 #include <string.h>
@@ -127,7 +127,7 @@ static void suppose(const struct aw_image *image, enum aw_action action, uint32_
 		      (entry->list == AW_LIST_READ && action == AW_READ);
 	uint32_t *best;
 
-	if (entry->stratum >= AW_STRATA) /* a wall is the same for all */
+	if (entry->stratum >= AW_STRATA) /* a sandbox is the same for all */
 		return;
 	best = &m->best[entry->stratum * AW_LISTS + entry->list];
 	if ((admits != (bool)entry->negated) != mild)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * region.h - what a policy says about whole folders, for those who build walls.
+ * region.h - what a policy says about whole directories, for those who build sandboxes.
  *
- * A wall knows paths, not patterns.  Every path pattern begins with literal components;
- * where they end is a boundary, and between boundaries only what comes after a wildcard
- * can make a difference.  Pure questions about an image: no I/O, no allocation.
+ * A sandbox knows paths, not patterns.  Every path pattern begins with literal
+ * components; where they end is a boundary, and between boundaries only what comes
+ * after a wildcard can make a difference.  Pure questions about an image: no I/O, no
+ * allocation.
  */
 #ifndef AW_POLICY_IMAGE_REGION_H
 #define AW_POLICY_IMAGE_REGION_H
@@ -37,8 +38,8 @@ size_t aw_image_boundary(const struct aw_image *image, size_t i, char *to, size_
 	struct aw_boundary *ret);
 
 /*
- * Bounds for all that is below a folder, as far as no boundary lies below it: no file
- * there has a milder or stricter verdict than these.
+ * Bounds for all that is below a directory, as far as no boundary lies below it: no
+ * file there has a milder or stricter verdict than these.
  */
 struct aw_region {
 	struct aw_decision mildest_read, strictest_read, mildest_write;
@@ -83,8 +84,8 @@ bool aw_image_network_open(const struct aw_image *image, uint32_t profiles);
 bool aw_image_lists_listening(const struct aw_image *image, uint32_t profiles);
 
 /*
- * Behind a wall with a network of its own what stays among the processes needs no rule:
- * what such a denial by a default becomes there, unless a profile is against it.
+ * Behind a sandbox with a network of its own what stays among the processes needs no
+ * rule: what such a denial by a default becomes there, unless a profile is against it.
  */
 void aw_image_decide_inside(const struct aw_image *image, uint32_t profiles,
 	enum aw_action action, const struct aw_address *to,

@@ -49,10 +49,10 @@ struct aw_policy_judged {
 /* Values for $WORKSPACE and friends; NULL means unknown, its use is an error. */
 struct aw_policy_variables {
 	const char *workspace, *home, *user, *tmpdir, *agentwatch_dir;
-	const char *instance; /* no variable: a folder that may be written to */
+	const char *instance; /* no variable: a directory that may be written to */
 	uint16_t proxy;	      /* the same: a port of 127.0.0.1, or 0 */
 	/* what the loader finds no other way, or NULL */
-	const char *presets; /* folder of the presets that ship with agentwatch */
+	const char *presets; /* directory of the presets that ship with agentwatch */
 	const char *command; /* the command's name, which may pick a preset */
 	const char *state_dir, *runtime_dir, *log; /* agentwatch's own, protected */
 	const char *programs[3];		   /* agentwatch's own, protected too */

@@ -77,7 +77,7 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && (path[len] == '/' || !path[len]);
 }
 
-/* Not writable even where the temporary folder is around it. */
+/* Not writable even where the temporary directory is around it. */
 static void close_workspace(struct aw_loader *l, const char *tmpdir)
 {
 	const struct aw_policy_variables *v = l->variables;

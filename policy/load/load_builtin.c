@@ -20,7 +20,7 @@ static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
 	/* debuggers; of the session's processes alone, see emulate_judge.c */
 	"/proc/*/mem", "/proc/*/task/*/mem", NULL};
 
-/* A folder of the command's own, whatever signs its name has. */
+/* A directory of the command's own, whatever signs its name has. */
 static void add_folder(struct aw_loader *l, const char *folder)
 {
 	char *text = aw_path_quoted(l, folder);

@@ -62,7 +62,7 @@ static const struct aw_key keys[] = {
 	{"base", aw_field_read, AW_FIELD_BASE, 0, &aw_field_shapes[AW_FIELD_BASE],
 		"what holds where no file says anything; workspace when not given"},
 	{"runner", aw_field_read, AW_FIELD_RUNNER, 0, &aw_field_shapes[AW_FIELD_RUNNER],
-		"the wall around the command"},
+		"the sandbox around the command"},
 	{"engine", aw_field_read, AW_FIELD_ENGINE, 0, &aw_field_shapes[AW_FIELD_ENGINE],
 		"how calls are seen"},
 	{"verdicts", aw_field_read, AW_FIELD_VERDICTS, 0,
@@ -71,7 +71,8 @@ static const struct aw_key keys[] = {
 		"supervisor"},
 	{"on_missing_runner", aw_field_read, AW_FIELD_MISSING, 0,
 		&aw_field_shapes[AW_FIELD_MISSING],
-		"when the wall cannot be built: do not start, or go on with exec and "
+		"when the sandbox cannot be built: do not start, or go on with exec "
+		"and "
 		"say so"},
 	{"require", aw_field_read, AW_FIELD_REQUIRE, 0,
 		&aw_field_shapes[AW_FIELD_REQUIRE],

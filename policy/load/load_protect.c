@@ -283,7 +283,7 @@ static void add_git_configs(struct aw_loader *l, const struct protector *p)
 	add_git_config(l, p, v->git_dir, "/config", false);
 }
 
-/* A file or folder of our own: not changed, and its sockets not spoken to. */
+/* A file or directory of our own: not changed, and its sockets not spoken to. */
 static void add_own(struct aw_loader *l, const char *path, bool sockets)
 {
 	char *plain, *pattern;
@@ -315,7 +315,7 @@ static void add_files(
 	}
 }
 
-/* A folder of ours as it is called without the variables of this session. */
+/* A directory of ours as it is called without the variables of this session. */
 static void add_usual(
 	struct aw_loader *l, const char *base, const char *below, const char *now)
 {

@@ -2,8 +2,8 @@
 /*
  * load_runners.c - rules that count behind one runner only.
  *
- * `restrictions` holds our own sections or the simple form: folders that may be read,
- * written or neither, and networking on or off.
+ * `restrictions` holds our own sections or the simple form: directories that may be
+ * read, written or neither, and networking on or off.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 static const char *const bools[] = {"false", "true", NULL};
 
-/* What hardly any program can do without, where only named folders may be read. */
+/* What hardly any program can do without, where only named directories may be read. */
 static const char *const system_folders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32",
 	"/lib64", "/libx32", "/etc", "/opt", "/nix/store", "/gnu/store", "/proc",
 	"/sys", NULL};

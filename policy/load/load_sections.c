@@ -53,7 +53,7 @@ enum { ANYWHERE = AW_KEY_UNTRUSTED | AW_KEY_PRESET };
 /* expose comes first: what is behind it is all that a profile may say. */
 static const struct aw_key file_keys[] = {
 	{"expose", aw_expose_read, 0, 0, &aw_exposed_shape,
-		"paths of the host that a wall shows, perhaps elsewhere"},
+		"paths of the host that a sandbox shows, perhaps elsewhere"},
 	{"default", read_default, AW_RULES_FILES, AW_KEY_UNTRUSTED, &file_default_shape,
 		"what holds where no list says anything; the base's when not given"},
 	{"read", aw_path_list_read, AW_LIST_READ, ANYWHERE, &aw_paths_shape,
@@ -142,7 +142,7 @@ static const struct aw_key environment_keys[] = {
 	{"set", aw_set_read, 0, 0, &aw_settings_shape,
 		"variables with values of their own"},
 	{"redirect_home", read_redirect_home, 0, 0, &aw_switch_shape,
-		"true: a wall gives the command a home of the session's own"},
+		"true: a sandbox gives the command a home of the session's own"},
 	{NULL, NULL, 0, 0, NULL, NULL},
 };
 
@@ -177,7 +177,7 @@ static const struct aw_shape profile_files_shape = {
 static const struct aw_shape profile_network_shape = {
 	.kind = AW_SHAPE_MAP, .keys = network_keys + NETWORK_OF_SESSION};
 
-/* A wall is the same for all of a session, and so is the command's environment. */
+/* A sandbox is the same for all of a session, and so is the command's environment. */
 const struct aw_key aw_profile_sections[] = {
 	{"when", aw_profile_when_read, 0, AW_KEY_UNTRUSTED, &aw_when_shape,
 		"what enters it; one is enough"},

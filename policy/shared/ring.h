@@ -68,7 +68,7 @@ enum {
 			       holds addresses of AW_RING_ANSWER bytes */
 };
 
-/* One address that a name has, IPv4 in its IPv6 clothing. */
+/* One address that a name has, IPv4-mapped. */
 #define AW_RING_ANSWER 16
 #define AW_RING_ANSWERS 64 /* of one look-up, at most */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verified_paths.c - folders whose paths are known to hold no symbolic link. */
+/* verified_paths.c - directories whose paths are known to hold no symbolic link. */
 #include "preload/linux/verified_paths.h"
 
 uint32_t aw_links_now(void)

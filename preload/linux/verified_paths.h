@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verified_paths.h - folders whose paths are known to hold no symbolic link.
+ * verified_paths.h - directories whose paths are known to hold no symbolic link.
  *
  * In enforce an open that was made here is proven by the kernel's name for what came
- * out (gate.c).  For most files another one of the same folder was proven before, and
- * then it is enough that the last component is no link.  The supervisor makes every
- * link and moves every folder of the session, and counts that in aw_page.links: what
+ * out (gate.c).  For most files another one of the same directory was proven before,
+ * and then it is enough that the last component is no link.  The supervisor makes every
+ * link and moves every directory of the session, and counts that in aw_page.links: what
  * was known under an older count is void.  What a process outside the session changes
  * is not noticed (docs/LIMITS.md).
  *
@@ -19,7 +19,7 @@
 /* The count to remember before the open that is to be proven. */
 uint32_t aw_links_now(void);
 
-/* The folder of the absolute, normal path of len bytes was proven at this count. */
+/* The directory of the absolute, normal path of len bytes was proven at this count. */
 bool aw_is_proven(
 	const struct aw_self *self, const char *path, size_t len, uint32_t links);
 void aw_prove(struct aw_self *self, const char *path, size_t len, uint32_t links);

@@ -26,7 +26,7 @@ struct change {
 	char comment[160];
 };
 
-/* A rule for a folder would be about all that is below it. */
+/* A rule for a directory would be about all that is below it. */
 static int refuse_folder(
 	const struct aw_text *path, const char *call, struct aw_error *err)
 {
@@ -36,7 +36,8 @@ static int refuse_folder(
 	if (!makes && (lstat(path->bytes, &st) < 0 || !S_ISDIR(st.st_mode)))
 		return 0;
 	return aw_fail(err, EISDIR,
-		"'%s' is a folder, and a rule for it would be about all that is below "
+		"'%s' is a directory, and a rule for it would be about all that is "
+		"below "
 		"it: answer with --session, or write the rule by hand",
 		path->bytes);
 }

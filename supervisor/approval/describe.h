@@ -8,7 +8,7 @@
 #include "supervisor/approval/questions.h"
 
 /*
- * One line of JSON about a question, with its asker's folder and ancestors up to the
+ * One line of JSON about a question, with its asker's directory and ancestors up to the
  * supervisor self as they are now.  The length, terminated; 0 when it does not fit.
  * squeeze: leave out arguments rather than not fit.
  */

@@ -41,7 +41,7 @@ static int name_file(const struct aw_run *run, const char *layer,
 			layer);
 	} else if (!v->agentwatch_dir) {
 		return aw_fail(
-			err, ENOENT, "there is no folder for policies: set HOME");
+			err, ENOENT, "there is no directory for policies: set HOME");
 	} else if (strcmp(layer, "global") == 0) {
 		n = asprintf(&ret->path, "%s/policy.yaml", v->agentwatch_dir);
 	} else if (!agent || !agent[0] || strchr(agent, '/') || agent[0] == '.') {
@@ -157,7 +157,7 @@ static char *with_entries(const struct aw_layer_file *file,
 	return text;
 }
 
-/* Like mkdir -p for the one folder that may be missing. */
+/* Like mkdir -p for the one directory that may be missing. */
 static void make_folder(const char *target)
 {
 	AW_FREE char *folder = strdup(target);

@@ -2,7 +2,7 @@
 /*
  * notice.h - telling the human that something is asked.
  *
- * For the front: notify-send is nobody's business that is watched, and what descends
+ * For the launcher: notify-send is nobody's business that is watched, and what descends
  * from the service could be touched by the agent.
  */
 #ifndef AW_SUPERVISOR_APPROVAL_NOTICE_H

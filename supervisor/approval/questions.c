@@ -247,7 +247,7 @@ static bool same_command(const struct aw_event *a, const struct aw_event *b)
 	return true;
 }
 
-/* A no that still holds for what a process tries in the next folder of its PATH. */
+/* A no that still holds for what a process tries in the next directory of its PATH. */
 static bool holds_on(const struct question *one, uint64_t now)
 {
 	return one->answer.state == AW_ANSWER_NO &&

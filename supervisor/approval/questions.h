@@ -11,9 +11,9 @@
  *
  * "Once" is for the calls that waited, and for the file that they waited for; "session"
  * is remembered until the end.  A no to an exec is one for AW_QUESTION_NO_MS to the
- * same process and command line, whatever folder the program is in: shells try the next
- * one. Nothing here does I/O but for one eventfd; all functions may be called by any
- * thread.
+ * same process and command line, whatever directory the program is in: shells try the
+ * next one. Nothing here does I/O but for one eventfd; all functions may be called by
+ * any thread.
  */
 #ifndef AW_SUPERVISOR_APPROVAL_QUESTIONS_H
 #define AW_SUPERVISOR_APPROVAL_QUESTIONS_H

@@ -111,7 +111,7 @@ static struct place *make(
 	return NULL;
 }
 
-/* The same answer to the same process moves to the front; the last makes room. */
+/* The same answer to the same process moves to the launcher; the last makes room. */
 static void tell(
 	struct place *place, const struct aw_dns_report *answer, const char *host)
 {

@@ -220,7 +220,7 @@ static int manual_main(int argc, char **argv)
 
 static const struct aw_option options[] = {
 	{"man", 0, AW_OPT_STRING, offsetof(struct manual_options, man), "DIR", NULL,
-		"write one page a command into this folder"},
+		"write one page a command into this directory"},
 };
 
 const struct aw_command aw_command_manual = {

@@ -246,7 +246,7 @@ void aw_open_question_show(const struct aw_open_question *question)
 		put_number(", from ", parent, "pid");
 		put(" ", parent, "exe");
 	}
-	put("\n  folder     ", json, "cwd");
+	put("\n  directory     ", json, "cwd");
 	put("\n  since      ", json, "since");
 	if (cJSON_IsNumber(left))
 		printf("; %.0f s are left", left->valuedouble / 1000);

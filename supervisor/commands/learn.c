@@ -31,7 +31,8 @@
 			"what holds for files that were not used; default: deny, but " \
 			"read-only beside a program's preset"},                        \
 		{"fold", 0, AW_OPT_NUMBER, AT(fold), "N", NULL,                        \
-			"so many names in a folder become the folder; default: 5"},    \
+			"so many names in a directory become the directory; default: " \
+			"5"},                                                          \
 		{"diff", 0, AW_OPT_FLAG, AT(diff), NULL, NULL,                         \
 			"print what it gives and takes against the present policy"},   \
 		{"also", 0, AW_OPT_LIST, AT(also), "SESSION|FILE", NULL,               \
@@ -114,7 +115,7 @@ static void add(struct words *words, const char *option, const char *value)
 	words->items[words->count++] = value;
 }
 
-/* Run it in audit without a wall, so that nothing is refused and all is seen. */
+/* Run it in audit without a sandbox, so that nothing is refused and all is seen. */
 static int run(const struct aw_learn_options *options, const char *session, int argc,
 	char **argv)
 {
@@ -202,10 +203,11 @@ const struct aw_command aw_command_learn = {
 	.arguments = "[--] COMMAND [ARG...]",
 	.brief = "run a command and print the policy that it needs",
 	.details =
-		"Runs COMMAND as run does in mode audit, without a wall, so nothing is "
+		"Runs COMMAND as run does in mode audit, without a sandbox, so nothing "
+		"is "
 		"refused; then prints the smallest readable policy that allows what "
 		"was seen.\n\n"
-		"Folders stand for the files used in them where that is safe, "
+		"Directories stand for the files used in them where that is safe, "
 		"variables "
 		"are put back, and presets that would have said the same take the "
 		"place of their rules.  What looks like a secret, is protected or is "

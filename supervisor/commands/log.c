@@ -232,7 +232,7 @@ static const struct aw_option options[] = {
 	{"action", 'a', AW_OPT_LIST, AT(filter.actions), "ACTION", NULL,
 		"only read, write, create, delete, rename, exec, connect, bind, send or system"},
 	{"path", 0, AW_OPT_LIST, AT(filter.paths), "PATTERN", NULL,
-		"only paths that match, or lie below a folder that does; ** crosses folders, and ~, $WORKSPACE, $TMPDIR and ./ mean what they do elsewhere"},
+		"only paths that match, or lie below a directory that does; ** crosses directories, and ~, $WORKSPACE, $TMPDIR and ./ mean what they do elsewhere"},
 	{"verdict", 0, AW_OPT_LIST, AT(filter.verdicts), "VERDICT", NULL,
 		"only allow, deny, hide, ask-allow or ask-deny"},
 	{"event", 'e', AW_OPT_LIST, AT(filter.events), "EVENT", NULL,

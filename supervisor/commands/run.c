@@ -27,7 +27,8 @@ static const struct aw_option options[] = {
 	{"policy", 'p', AW_OPT_LIST, FIELD(policies), "FILE", NULL,
 		"one more policy layer on top; may be repeated"},
 	{"runner", 0, AW_OPT_STRING, FIELD(runner), "NAME", NULL,
-		"the wall around the command: bwrap, landlock, firejail, or exec for "
+		"the sandbox around the command: bwrap, landlock, firejail, or exec "
+		"for "
 		"none"},
 	{"engine", 0, AW_OPT_CHOICE, FIELD(engine), "ENGINE",
 		"auto|hybrid|kernel|preload",
@@ -39,7 +40,7 @@ static const struct aw_option options[] = {
 	{"agent", 'a', AW_OPT_STRING, FIELD(agent), "NAME", NULL,
 		"the agent's name; default: the command's base name"},
 	{"log", 'l', AW_OPT_STRING, FIELD(log), "FILE|-|none", NULL,
-		"where events go; default: events.jsonl in the session's folder"},
+		"where events go; default: events.jsonl in the session's directory"},
 	{"session", 's', AW_OPT_STRING, FIELD(session), "NAME", NULL,
 		"name of the session"},
 	{"require", 0, AW_OPT_CHOICE, FIELD(require), "STRENGTH", "kernel|supervisor",
@@ -183,7 +184,7 @@ const struct aw_command aw_command_run = {
 		"Runs COMMAND with every open, exec, connect and spawn in it and in "
 		"all its\n"
 		"descendants judged by the policy and written to the session's log.\n\n"
-		"Without a policy, the workspace and the temporary folder may be "
+		"Without a policy, the workspace and the temporary directory may be "
 		"changed, and\n"
 		"what an agent or a tool needs comes from a preset that the command's "
 		"name\n"

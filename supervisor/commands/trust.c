@@ -180,7 +180,7 @@ static int list_all(bool as_json, struct aw_error *err)
 
 /* --- untrust --- */
 
-/* A folder that is gone still has a record. */
+/* A directory that is gone still has a record. */
 static char *workspace_of(const char *folder, struct aw_error *err)
 {
 	const struct aw_layers_params params = {.workspace = folder};
@@ -227,7 +227,7 @@ static int main_of(const struct aw_command *command, int argc, char **argv)
 	if (first >= 0 && argc > first + !values.list)
 		first = aw_fail(&err, EINVAL, "%s takes %s, but '%s' was given, too",
 			command->name,
-			values.list ? "no folder with --list" : "one folder",
+			values.list ? "no directory with --list" : "one directory",
 			argv[first + !values.list]);
 	if (first >= 0 && values.json && !values.list)
 		first = aw_fail(&err, EINVAL, "--json belongs to --list");

@@ -24,7 +24,7 @@ struct aw_dns_cache *aw_dns_cache_new(void);
 void aw_dns_cache_free(struct aw_dns_cache *learned);
 
 /*
- * address: IPv4 in its IPv6 clothing.  It counts until then, in seconds; -1: no memory.
+ * address: IPv4-mapped.  It counts until then, in seconds; -1: no memory.
  * guarded: the name alone admits nothing there, as aw_names_learn() says.
  */
 int aw_dns_cache_add(struct aw_dns_cache *learned, const unsigned char address[16],

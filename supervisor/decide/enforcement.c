@@ -75,7 +75,7 @@ static void settle_gate(const struct aw_policy *policy,
 	else if (aw_image_hides(policy->image))
 		why = "it would tell whether a hidden file exists";
 	else if (geteuid() == 0 && (!sandbox->no_devices || inherits_folder()))
-		why = "root could read a disk by a device file in a folder";
+		why = "root could read a disk by a device file in a directory";
 	else if (aw_image_profiles_refuse_reads(policy->image))
 		why = "a profile refuses reads that others may make";
 	ret->gate_refused = why;

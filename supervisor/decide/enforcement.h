@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * enforcement.h - what holds the rules of one session, from its policy, plan and wall.
+ * enforcement.h - what holds the rules of one session, from its policy, plan and
+ * sandbox.
  *
  * For the commands that run something, explain a policy or show a plan: each fills one
  * aw_enforcement, and all of them then say the same.
@@ -22,8 +23,9 @@ struct aw_enforcement {
 };
 
 /*
- * plan and wall: NULL without a wall; they and policy must outlive *ret.  notified: the
- * engine is not `preload`.  In mode audit nothing is held, since nothing is refused.
+ * plan and sandbox: NULL without a sandbox; they and policy must outlive *ret.
+ * notified: the engine is not `preload`.  In mode audit nothing is held, since nothing
+ * is refused.
  */
 int aw_enforcement_init(const struct aw_policy *policy, const struct aw_plan *plan,
 	const struct aw_sandbox *sandbox, bool notified, struct aw_enforcement *ret,

@@ -24,7 +24,7 @@
 enum { NAMES_MAX = 16 }; /* of one address that are looked at */
 
 struct place {
-	unsigned char bytes[16]; /* IPv4 in its IPv6 clothing */
+	unsigned char bytes[16]; /* IPv4-mapped */
 	time_t seen;
 };
 

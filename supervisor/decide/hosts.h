@@ -20,7 +20,7 @@ struct aw_hosts;
 struct aw_hosts *aw_hosts_new(const char *path);
 void aw_hosts_free(struct aw_hosts *hosts);
 
-/* Up to max names of an address (IPv4 in its IPv6 clothing), plain ones. */
+/* Up to max names of an address (IPv4-mapped), plain ones. */
 size_t aw_hosts_names(struct aw_hosts *hosts, const unsigned char address[16],
 	char (*ret)[AW_DNS_NAME], size_t max);
 

@@ -14,16 +14,16 @@ static const struct aw_enforced raced = {AW_BY_SUPERVISOR_RACED,
 	"the supervisor, which judges the call before it goes on"};
 static const struct aw_enforced by_shim = {
 	AW_BY_SHIM, "the library in the process alone"};
-static const struct aw_enforced by_mounts = {AW_BY_KERNEL, "the mounts of the wall"};
+static const struct aw_enforced by_mounts = {AW_BY_KERNEL, "the mounts of the sandbox"};
 static const struct aw_enforced by_landlock = {AW_BY_KERNEL, "Landlock"};
 static const struct aw_enforced by_landlock_contents = {AW_BY_KERNEL,
 	"Landlock, but for mode, owner, times and attributes: the supervisor"};
 static const struct aw_enforced no_ports = {AW_BY_SUPERVISOR,
 	"the supervisor, which makes the call itself; TCP by Landlock, too"};
 static const struct aw_enforced no_network = {
-	AW_BY_KERNEL, "the wall, which has no network"};
+	AW_BY_KERNEL, "the sandbox, which has no network"};
 static const struct aw_enforced apart = {AW_BY_KERNEL,
-	"the wall, whose network leads nowhere: the supervisor makes what goes out"};
+	"the sandbox, whose network leads nowhere: the supervisor makes what goes out"};
 static const struct aw_enforced unread = {
 	AW_BY_SUPERVISOR, "the supervisor, which does not let the file be read either"};
 static const struct aw_enforced by_arguments = {
@@ -63,7 +63,7 @@ static enum aw_plan_access reach_of_parent(const struct aw_plan *plan, char *pat
 	return reach;
 }
 
-/* What a wall's mounts refuse: what is not there, and every change of what is. */
+/* What a sandbox's mounts refuse: what is not there, and every change of what is. */
 static bool mounts_hold(
 	const struct aw_plan *plan, enum aw_action action, const char *path)
 {

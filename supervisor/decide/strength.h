@@ -2,10 +2,10 @@
 /*
  * strength.h - by whom a refusal is held in this session.
  *
- * From strong to weak: the kernel (a wall or Landlock refuses, whatever anyone says);
- * the supervisor (the call is notified and done on behalf of the process, or refused);
- * the supervisor, raced (it judges, then the call goes on with the memory of the
- * process, which a second thread can change in between); the shim (a library in the
+ * From strong to weak: the kernel (a sandbox or Landlock refuses, whatever anyone
+ * says); the supervisor (the call is notified and done on behalf of the process, or
+ * refused); the supervisor, raced (it judges, then the call goes on with the memory of
+ * the process, which a second thread can change in between); the shim (a library in the
  * process, which may be taken out).  Where several hold, the strongest counts.  In
  * mode audit nothing is held and the answer says by whom it would be seen.
  *
@@ -36,9 +36,9 @@ struct aw_strength_facts {
 	const struct aw_image *image;	    /* borrowed */
 	uint32_t profiles;		    /* of the process; policy/image/image.h */
 	const struct aw_landlock *landlock; /* borrowed, or NULL: none */
-	const struct aw_plan *mounts;	    /* borrowed: the wall has mounts made from
-					       this plan; NULL: it has not */
-	bool apart;	 /* the wall has a network of its own, which leads nowhere */
+	const struct aw_plan *mounts; /* borrowed: the sandbox has mounts made from
+					 this plan; NULL: it has not */
+	bool apart;	 /* the sandbox has a network of its own, which leads nowhere */
 	bool no_network; /* ... and nothing is allowed that the supervisor would make */
 };
 

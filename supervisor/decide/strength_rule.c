@@ -100,7 +100,7 @@ bool aw_strength_of_rule(
 
 /*
  * Mounts hold a default when they let nothing be written that the policy does not.  The
- * wall's /proc is its own: what can be written there is about its processes.
+ * sandbox's /proc is its own: what can be written there is about its processes.
  */
 static bool mounts_hold_default(const struct aw_strength_facts *facts)
 {
@@ -169,7 +169,7 @@ bool aw_strength_of_default(const struct aw_strength_facts *facts, unsigned inde
 	const char **ret_name, struct aw_enforced *ret)
 {
 	static const struct aw_enforced by_mounts = {
-		AW_BY_KERNEL, "the mounts of the wall"};
+		AW_BY_KERNEL, "the mounts of the sandbox"};
 	struct aw_rule_defaults defaults;
 
 	aw_image_defaults(facts->image, &defaults);

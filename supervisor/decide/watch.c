@@ -220,9 +220,9 @@ static bool ends_in(const struct aw_text *text, const char *end)
 }
 
 /*
- * Python asks for a folder for its caches beside each module, and goes on without one.
- * No rule is about that: where the default refuses the folder it is no denial.  What is
- * written into such a folder is one, since it would be run.
+ * Python asks for a directory for its caches beside each module, and goes on without
+ * one. No rule is about that: where the default refuses the directory it is no denial.
+ * What is written into such a directory is one, since it would be run.
  */
 static bool is_for_caches(const struct aw_event *event, const struct aw_decision *of)
 {
@@ -231,7 +231,7 @@ static bool is_for_caches(const struct aw_event *event, const struct aw_decision
 }
 
 /*
- * Audit: the folder and the samples that `git init` copies from its template, which
+ * Audit: the directory and the samples that `git init` copies from its template, which
  * enforce has it not do (environment.c).  Git runs no sample.
  */
 static bool is_sample_hook(const struct aw_event *event, const struct aw_rule *rule)

@@ -38,13 +38,13 @@ struct aw_watch {
 	bool no_new_privs;     /* the filter needed it */
 	bool own_network;      /* it made a network namespace */
 	bool foresees_network; /* audit: enforce would have made one */
-	bool own_pids;	       /* the wall made a pid namespace */
+	bool own_pids;	       /* the sandbox made a pid namespace */
 	_Atomic dev_t proc;    /* of the /proc that the session has, once it is known */
 	_Atomic dev_t pts;     /* the same of its /dev/pts; 0: it has none */
 	bool holds;	       /* allowed calls are done on behalf */
 	pid_t self, launcher;  /* ours, which nobody may touch */
-	_Atomic pid_t
-		late; /* behind a wall: its end is told by the wall's program; or 0 */
+	_Atomic pid_t late;    /* behind a sandbox: its end is told by the sandbox's
+				  program; or 0 */
 	const struct aw_strength_facts *facts; /* of the session's start */
 	const char *strength_kernel;	       /* of calls that could not be judged */
 	const struct aw_image *_Atomic image;
@@ -60,7 +60,7 @@ struct aw_watch {
 	struct aw_pending_events *unnamed;   /* audit with the shim; else NULL */
 	struct aw_mcp *mcp;	   /* which programs are MCP servers; or NULL */
 	struct aw_egress *traffic; /* to outside; enforce with hands, or NULL */
-	struct aw_netns *netns;	   /* sockets of the wall's network; NULL: none */
+	struct aw_netns *netns;	   /* sockets of the sandbox's network; NULL: none */
 	int listener;		   /* seccomp, -1 without */
 	int pidfds; /* epoll, one pidfd a process; looked at by the drain thread */
 	_Atomic bool minds;	     /* some process has none: its end is looked for */

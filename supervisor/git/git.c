@@ -12,7 +12,8 @@
 #include "supervisor/linux/emulate/emulate.h"
 #include "supervisor/linux/target/creds.h"
 
-/* Nobody else puts a name of these into a folder, or opens it for writing, meanwhile.
+/* Nobody else puts a name of these into a directory, or opens it for writing,
+ * meanwhile.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -68,7 +69,7 @@ static bool refuse_for(struct aw_notified *call, const char *file, const char *w
 	return refuse(call);
 }
 
-/* The name of what lies in a folder of ours. */
+/* The name of what lies in a directory of ours. */
 static void name_in(int folder, const char *name, char *to, size_t size)
 {
 	size_t n = aw_own_descriptor_name(folder, to, size);
@@ -95,7 +96,8 @@ static int make_afresh(
 	return err;
 }
 
-/* A config that is in the folder already is judged, and a fresh one put in its place.
+/* A config that is in the directory already is judged, and a fresh one put in its
+ * place.
  */
 static bool config_may_stay(struct aw_notified *call, int folder)
 {
@@ -137,7 +139,7 @@ static bool hooks_may_stay(struct aw_notified *call, int folder)
 	return refuse_for(call, name, "git-hooks: in what becomes a repository");
 }
 
-/* "objects" or "refs" is about to come into the folder. */
+/* "objects" or "refs" is about to come into the directory. */
 static bool make_repository(struct aw_notified *call, int folder)
 {
 	return (!aw_git_holds(folder, AW_GIT_OBJECTS) &&

@@ -8,7 +8,7 @@
  * keys (policy/git/gitconfig.h) and put there as a fresh file that nobody holds open,
  * with mode, owner, times and attributes of the one that was renamed.
  *
- * What is a configuration: what a rule of the protection names; "config" in a folder
+ * What is a configuration: what a rule of the protection names; "config" in a directory
  * with "objects" and "refs", which is all that makes a repository for git; and a second
  * name of a file that a rule names.  Where the last of "objects" and "refs" comes into
  * being beside a "config", that is judged and made afresh first, since others may hold
@@ -25,9 +25,9 @@
 
 /*
  * Mode enforce: before something is made at a place, or what is there is changed (with
- * folder: it can only be a folder that is made).  True: go on, and say aw_git_leave()
- * after it.  False: refused, event and reply are filled in; nothing is to be left.  May
- * be said for several places of one call.
+ * directory: it can only be a directory that is made).  True: go on, and say
+ * aw_git_leave() after it.  False: refused, event and reply are filled in; nothing is
+ * to be left.  May be said for several places of one call.
  */
 bool aw_git_enter(
 	struct aw_notified *call, const struct aw_location *place, bool folder);
@@ -77,7 +77,7 @@ bool aw_git_is_hook(const struct aw_notified *call, const struct aw_location *pl
 bool aw_git_makes(const struct aw_location *place);
 bool aw_git_minds(const struct aw_location *place);
 
-/* Is there such an entry in the folder?  When in doubt, yes. */
+/* Is there such an entry in the directory?  When in doubt, yes. */
 bool aw_git_holds(int folder, const char *name);
 bool aw_git_holds_file(int folder, const char *name);
 bool aw_git_has_hooks(int folder);
@@ -108,7 +108,7 @@ void aw_git_text_free(struct aw_git_text *text);
 bool aw_git_may(const struct aw_image *image, const struct aw_git_text *now,
 	const struct aw_git_text *before, const char *file, struct aw_git_why *ret);
 
-/* A file of our own in the folder, like text in everything; 0 or an errno. */
+/* A file of our own in the directory, like text in everything; 0 or an errno. */
 struct aw_git_fresh {
 	char name[64];
 };

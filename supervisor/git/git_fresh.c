@@ -145,12 +145,12 @@ static bool copy_attributes(int from, int to)
 			return false;
 		has_acl |= strcmp(names + at, acl) == 0;
 	}
-	if (!has_acl) /* the folder's default for new files */
+	if (!has_acl) /* the directory's default for new files */
 		fremovexattr(to, acl);
 	return true;
 }
 
-/* The file that is renamed may be another's, where its folder is the target's. */
+/* The file that is renamed may be another's, where its directory is the target's. */
 static bool give_to(int fd, const struct stat *st)
 {
 	struct stat now;

@@ -16,7 +16,8 @@
 /* So many that nobody looks for hooks among them. */
 enum { ENTRIES_MAX = 10000 };
 
-/* Names are compared without case, for folders in which case makes no difference. */
+/* Names are compared without case, for directories in which case makes no difference.
+ */
 static bool is_called(const char *last, const char *name)
 {
 	size_t len = strlen(name);
@@ -41,7 +42,7 @@ bool aw_git_holds(int folder, const char *name)
 	       (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* git makes nothing of a folder of that name. */
+/* git makes nothing of a directory of that name. */
 bool aw_git_holds_file(int folder, const char *name)
 {
 	struct stat st;
@@ -58,8 +59,8 @@ static bool is_repository(int folder)
 }
 
 /*
- * What a descriptor's link leads to has no folder of its own yet: found by the kernel's
- * name for it, and only when it still holds that very file.
+ * What a descriptor's link leads to has no directory of its own yet: found by the
+ * kernel's name for it, and only when it still holds that very file.
  */
 static int folder_by_name(
 	const struct aw_notified *call, const struct aw_location *place)
@@ -170,7 +171,7 @@ static bool is_hook_name(const char *name)
 	return *name && !strchr(name, '.');
 }
 
-/* Is the folder around the last component called that? */
+/* Is the directory around the last component called that? */
 static bool lies_in(const struct aw_location *place, const char *name)
 {
 	const char *last = last_of(place->name);

@@ -197,10 +197,10 @@ static void read_sandbox(
 		{"network", aw_srt_network, 0, NULL},
 		{"filesystem", aw_srt_files, 0, NULL},
 		{"excludedCommands", NULL, 0,
-			"no program of the agent is left outside the wall"},
+			"no program of the agent is left outside the sandbox"},
 		{"ignoreViolations", NULL, 0, "every denial is logged"},
 		{"enableWeakerNestedSandbox", NULL, 0,
-			"a wall is never weakened without being told; --runner "
+			"a sandbox is never weakened without being told; --runner "
 			"chooses"},
 		{"autoAllowBashIfSandboxed", NULL, 0, ""},
 		{"allowUnsandboxedCommands", NULL, 0, ""},

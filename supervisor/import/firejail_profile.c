@@ -2,8 +2,8 @@
 /*
  * firejail_profile.c - profiles of firejail(5), with what they include.
  *
- * In a folder of which something is whitelisted the rest is not there: that becomes a
- * deny of the folder with exceptions, in front of what is blacklisted.
+ * In a directory of which something is whitelisted the rest is not there: that becomes
+ * a deny of the directory with exceptions, in front of what is blacklisted.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -36,7 +36,7 @@ static const char *const tops[] = {
 
 static void read_lines(struct profile *p, const char *file, const char *text);
 
-/* firejail's own names for folders, in ours; false: none of these. */
+/* firejail's own names for directories, in ours; false: none of these. */
 static bool translate(const char *text, char *out, size_t size)
 {
 	static const struct {
@@ -65,7 +65,7 @@ static bool translate(const char *text, char *out, size_t size)
 	return text[0] == '/' && (size_t)snprintf(out, size, "%s", text) < size;
 }
 
-/* ${PATH} is every folder of programs. */
+/* ${PATH} is every directory of programs. */
 static void put_in_path(
 	struct profile *p, enum aw_import_key key, const char *prefix, const char *rest)
 {
@@ -131,7 +131,7 @@ static void on_blacklist(struct profile *p, const char *value, int argument)
 	put(p, AW_IMPORT_DENY, "", value);
 }
 
-/* The rest of the folder is not there. */
+/* The rest of the directory is not there. */
 static void on_whitelist(struct profile *p, const char *value, int read_only)
 {
 	const char *path = strncmp(value, "~/", 2) == 0 ? value + 1 : value;
@@ -297,7 +297,7 @@ static const struct {
 	{"whitelist-ro", on_whitelist, 1, NULL},
 	{"nowhitelist", NULL, 0, "name what may be read instead"},
 	{"noexec", NULL, 0,
-		"a folder whose programs may not run: exec.deny names programs"},
+		"a directory whose programs may not run: exec.deny names programs"},
 	{"net", on_net, 0, NULL},
 	{"protocol", on_protocol, 0, NULL},
 	{"env", on_env, 0, NULL},
@@ -327,7 +327,7 @@ static const struct {
 	{"name", NULL, 0, always},
 	{"join-or-start", NULL, 0, always},
 	{"private-tmp", NULL, 0,
-		"TMPDIR may be written to; a folder of its own comes with "
+		"TMPDIR may be written to; a directory of its own comes with "
 		"environment.redirect_home"},
 	{"private-dev", NULL, 0, "behind bwrap /dev is a small one anyway"},
 	{"private-cache", NULL, 0, "environment.redirect_home gives caches of its own"},

@@ -28,7 +28,8 @@ enum aw_import_key {
 	AW_IMPORT_FILES_DEFAULT,
 	AW_IMPORT_READ,
 	AW_IMPORT_WRITE,
-	AW_IMPORT_DENY_WHOLE, /* the same list: folders, then what is spared of them */
+	AW_IMPORT_DENY_WHOLE, /* the same list: directories, then what is spared of them
+			       */
 	AW_IMPORT_DENY_SPARED,
 	AW_IMPORT_DENY,
 	AW_IMPORT_DENY_WRITE,

@@ -30,7 +30,8 @@ static const struct {
 struct resolved {
 	const struct aw_node *networking, *defaults, *docker;
 	const char *networking_file, *defaults_file, *docker_file;
-	const struct aw_node *restrictions[LEVELS]; /* whose folders count, in order */
+	const struct aw_node
+		*restrictions[LEVELS]; /* whose directories count, in order */
 	const char *files[LEVELS];
 	size_t count;
 };
@@ -261,7 +262,8 @@ static void put_defaults(struct mitto *m)
 	m->import->file = m->found.defaults_file;
 	if (bare)
 		aw_import_note(m->import, m->found.defaults,
-			"programs do not start without the system's folders; they stay "
+			"programs do not start without the system's directories; they "
+			"stay "
 			"readable");
 	aw_import_system(m->import, NULL);
 }

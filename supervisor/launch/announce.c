@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* announce.c - news for the front about questions. */
+/* announce.c - news for the launcher about questions. */
 #include "supervisor/launch/announce.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * announce.h - from the table of questions to the human, by way of the front.
+ * announce.h - from the table of questions to the human, by way of the launcher.
  */
 #ifndef AW_SUPERVISOR_LAUNCH_ANNOUNCE_H
 #define AW_SUPERVISOR_LAUNCH_ANNOUNCE_H

@@ -89,7 +89,7 @@ static bool name_proxy(const struct aw_run *run, struct vector *v)
 	return ok;
 }
 
-/* HOME and its kin in the folder that is the command's own. */
+/* HOME and its kin in the directory that is the command's own. */
 static bool redirect(const struct aw_run *run, struct vector *v)
 {
 	static const struct {

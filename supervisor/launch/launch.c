@@ -27,8 +27,8 @@ static size_t length_of(char *const *vector)
 }
 
 /*
- * The wall's program gets nothing of the command's: no shim, no secrets, and no signal
- * stops or ends it before the command has had it.
+ * The sandbox's program gets nothing of the command's: no shim, no secrets, and no
+ * signal stops or ends it before the command has had it.
  */
 static void become_wall(const struct aw_sandbox *sandbox, char **argv)
 {
@@ -88,7 +88,7 @@ static int wall_failed(const struct aw_run *run, struct aw_error *err)
 			run->enter);
 	aw_runner_forget(run->sandbox.runner->name); /* the next start finds out why */
 	return aw_fail(err, EPIPE,
-		"%s could not build the wall (its own message stands above; the "
+		"%s could not build the sandbox (its own message stands above; the "
 		"session's plan.txt has its command line); nothing was started",
 		run->sandbox.runner->name);
 }
@@ -128,7 +128,8 @@ static bool read_report(
 	return n == sizeof(*ret);
 }
 
-/* A wall's program that is killed may leave a child behind, which has the socket, too.
+/* A sandbox's program that is killed may leave a child behind, which has the socket,
+ * too.
  */
 static bool will_report(const struct aw_launched *launched)
 {
@@ -142,8 +143,8 @@ static bool will_report(const struct aw_launched *launched)
 }
 
 /*
- * The first report that is about more than the socket: behind a wall the talk goes on
- * over one that the wall's program has no copy of.
+ * The first report that is about more than the socket: behind a sandbox the talk goes
+ * on over one that the sandbox's program has no copy of.
  */
 static bool first_report(struct aw_launched *launched, struct aw_enter_report *ret)
 {

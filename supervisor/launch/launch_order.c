@@ -97,7 +97,7 @@ static uint64_t ignored_signals(const struct aw_run *run)
 	return bits;
 }
 
-/* What the command is to have, which the wall's program does not pass on. */
+/* What the command is to have, which the sandbox's program does not pass on. */
 static void put_state(const struct aw_run *run, char *const *env, struct aw_bytes *out)
 {
 	struct aw_enter_state state = {
@@ -215,7 +215,7 @@ int aw_launch_refused(const struct aw_run *run, const struct aw_enter_report *re
 			"; --runner exec does without"},
 		{AW_ENTER_NO_LANDLOCK, "going behind Landlock",
 			"; --runner exec does without"},
-		{AW_ENTER_NO_SOCKET, "making a socket inside the wall",
+		{AW_ENTER_NO_SOCKET, "making a socket inside the sandbox",
 			"; --runner exec does without"},
 		{AW_ENTER_NO_DROP, "giving up capabilities",
 			"; --runner exec does without"},

@@ -8,7 +8,7 @@
 #include "supervisor/launch/run.h"
 #include "supervisor/linux/enter/enter.h"
 
-/* Tell it all over its socket; env counts behind a wall's program only. */
+/* Tell it all over its socket; env counts behind a sandbox's program only. */
 int aw_launch_order(
 	const struct aw_run *run, char *const *env, int fd, struct aw_error *err);
 

@@ -3,9 +3,9 @@
  * launcher.c - the process that the caller sees.
  *
  * It shares its process group with the command, so the terminal's signals reach the
- * command by themselves; only signals sent to the front alone are passed on.  When the
- * service dies, the front is the keeper: in audit it lets every watched call continue,
- * in enforce it kills the command and all its descendants.
+ * command by themselves; only signals sent to the launcher alone are passed on.  When
+ * the service dies, the launcher is the keeper: in audit it lets every watched call
+ * continue, in enforce it kills the command and all its descendants.
  */
 #include <errno.h>
 #include <fcntl.h>

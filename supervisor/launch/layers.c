@@ -60,7 +60,8 @@ static int add(struct aw_layers *layers, const char *file, const char *layer,
 	return 0;
 }
 
-/* Add folder/name when it is there; one that cannot be read is for the loader to say.
+/* Add directory/name when it is there; one that cannot be read is for the loader to
+ * say.
  */
 static int add_existing(struct aw_layers *layers, const char *folder, const char *name,
 	const char *layer, enum aw_trust trust, struct aw_error *err)
@@ -74,7 +75,8 @@ static int add_existing(struct aw_layers *layers, const char *folder, const char
 	return add(layers, file, layer, trust, err);
 }
 
-/* The nearest folder from the working directory up that holds a .git, else itself. */
+/* The nearest directory from the working directory up that holds a .git, else itself.
+ */
 static char *find_workspace(void)
 {
 	char *here = getcwd(NULL, 0), *at = here ? strdup(here) : NULL;
@@ -94,7 +96,8 @@ static char *find_workspace(void)
 	return here;
 }
 
-/* Policy is about the file that is reached: links on the way to a folder are followed.
+/* Policy is about the file that is reached: links on the way to a directory are
+ * followed.
  */
 static char *real_or_same(const char *path)
 {
@@ -197,7 +200,7 @@ static char *name_log(const char *log)
 	return path;
 }
 
-/* agentwatch's own folders, and what it was started with. */
+/* agentwatch's own directories, and what it was started with. */
 static void fill_facts(struct aw_layers *layers, const struct aw_layers_params *params)
 {
 	struct aw_policy_variables *v = &layers->variables;
@@ -240,7 +243,8 @@ static int fill_variables(struct aw_layers *layers,
 					 : find_workspace();
 	if (!v->workspace)
 		return aw_fail(err, errno,
-			"workspace '%s': %s; --workspace wants a folder that is there",
+			"workspace '%s': %s; --workspace wants a directory that is "
+			"there",
 			params->workspace ? params->workspace : ".", strerror(errno));
 	if (!user || !*user)
 		user = account ? account->pw_name : NULL;

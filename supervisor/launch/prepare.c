@@ -46,7 +46,7 @@ int aw_run_load_policy(const struct aw_run *run, struct aw_policy *ret)
 	struct aw_diagnostics problems = {.count = 0};
 	int failed;
 
-	/* once a wall is chosen its rules count, whatever was asked for */
+	/* once a sandbox is chosen its rules count, whatever was asked for */
 	if (run->sandbox.runner)
 		variables.runner = run->sandbox.runner->name;
 	failed = aw_policy_load(run->layers.sources, run->layers.count, &variables,

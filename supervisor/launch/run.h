@@ -2,10 +2,10 @@
 /*
  * run.h - one `agentwatch run`, from options to the running session.
  *
- * The invoked process becomes the front: it stays in the caller's process group, passes
- * signals on and returns the command's status.  Its child is the service, which forks
- * the command and watches it.  The front holds a duplicate of the seccomp listener, so
- * that watched calls are still answered when the service is killed.
+ * The invoked process becomes the launcher: it stays in the caller's process group,
+ * passes signals on and returns the command's status.  Its child is the service, which
+ * forks the command and watches it.  The launcher holds a duplicate of the seccomp
+ * listener, so that watched calls are still answered when the service is killed.
  */
 #ifndef AW_SUPERVISOR_LAUNCH_RUN_H
 #define AW_SUPERVISOR_LAUNCH_RUN_H
@@ -51,8 +51,8 @@ struct aw_run {
 	enum aw_engine engine;
 	bool foresees_network; /* audit: enforce would give it one of its own */
 	struct aw_sandbox sandbox;
-	struct aw_plan plan; /* empty without a wall */
-	char *instance;	     /* owned; folder of the redirected HOME, or NULL */
+	struct aw_plan plan; /* empty without a sandbox */
+	char *instance;	     /* owned; directory of the redirected HOME, or NULL */
 	bool told;	     /* what is read again: its warnings have been said */
 	int log_fd;
 	uint64_t ask_deadline;	       /* seconds; 0: not said */
@@ -67,7 +67,7 @@ struct aw_run {
 	struct aw_fallback *fallback; /* shared by service and front */
 };
 
-/* What the front has to know where the service is killed, and so cannot be told. */
+/* What the launcher has to know where the service is killed, and so cannot be told. */
 struct aw_fallback {
 	_Atomic uint64_t last_call; /* number of the last one received; 0: none */
 	_Atomic int status;	    /* of the command, for run; -1: it has not ended */
@@ -137,7 +137,7 @@ bool aw_sandbox_would_be_apart(
 /* The runner where nobody names one, for the loader. */
 const char *aw_sandbox_default(enum aw_mode mode, enum aw_base_kind base);
 
-/* Plan and build the wall, and write plan.txt; the session's folder is there. */
+/* Plan and build the sandbox, and write plan.txt; the session's directory is there. */
 int aw_run_build_sandbox(struct aw_run *run, struct aw_error *err);
 
 /* The environment for the command: owned array and strings. */
@@ -149,7 +149,8 @@ void aw_run_withheld(const struct aw_run *run, char *text, size_t size);
 /* Fork the service and stay in front of it; the exit status of run. */
 int aw_launcher(struct aw_run *run);
 
-/* The service: does not return before the session is over. news: socket to the front.
+/* The service: does not return before the session is over. news: socket to the
+ * launcher.
  */
 int aw_supervisor(struct aw_run *run, int news);
 
@@ -158,7 +159,7 @@ int aw_supervisor(struct aw_run *run, int news);
  * notification listener and the command waits for aw_launch_go().
  */
 struct aw_launched {
-	pid_t pid;     /* our child: the command, or the wall's program */
+	pid_t pid;     /* our child: the command, or the sandbox's program */
 	pid_t command; /* the command itself */
 	int socket;    /* to agentwatch-enter; owned */
 	int listener;  /* owned, or -1 */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sandbox_choice.c - which wall stands around the command, and what it is made from. */
+/* sandbox_choice.c - which sandbox stands around the command, and what it is made from.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,9 +48,10 @@ static int use_named(struct aw_run *run, const char *name, struct aw_error *err)
 	if (strcmp(when_missing(run), "exec") != 0)
 		return aw_fail(err, why.code,
 			"runner '%s' cannot be used: %s%s; nothing was started "
-			"(--on-missing-runner exec goes on without a wall)",
+			"(--on-missing-runner exec goes on without a sandbox)",
 			name, why.text, install);
-	aw_say("runner '%s' cannot be used: %s%s; going on with exec, without a wall",
+	aw_say("runner '%s' cannot be used: %s%s; going on with exec, without a "
+	       "sandbox",
 		name, why.text, install);
 	return use_exec(run);
 }
@@ -75,12 +77,14 @@ static int use_best(struct aw_run *run, struct aw_error *err)
 			hint ? hint : "", hint ? ")" : "");
 	}
 	if (strcmp(when_missing(run), "exec") == 0) {
-		aw_say("no wall can be built here: %s; going on with exec, without one",
+		aw_say("no sandbox can be built here: %s; going on with exec, without "
+		       "one",
 			reasons);
 		return use_exec(run);
 	}
 	return aw_fail(err, ENOTSUP,
-		"nothing was started, since no wall can be built here (--runner exec "
+		"nothing was started, since no sandbox can be built here (--runner "
+		"exec "
 		"goes without one): %s",
 		reasons);
 }
@@ -162,7 +166,7 @@ int aw_run_choose_sandbox(struct aw_run *run, struct aw_error *err)
 	return read_again(run, err);
 }
 
-/* --- the folders of a redirected HOME --- */
+/* --- the directories of a redirected HOME --- */
 
 static int make_instance(struct aw_run *run, struct aw_error *err)
 {
@@ -184,14 +188,15 @@ static int make_instance(struct aw_run *run, struct aw_error *err)
 	run->instance = folder ? realpath(folder, NULL) : NULL;
 	if (!run->instance)
 		return aw_fail(err, errno,
-			"environment.redirect_home: the folder of the session has no "
+			"environment.redirect_home: the directory of the session has "
+			"no "
 			"real path: %s",
 			strerror(errno));
 	return 0;
 }
 
 /*
- * The policy once more, now that it is known which folder is the command's own, and
+ * The policy once more, now that it is known which directory is the command's own, and
  * where the proxy is.
  */
 static int admit_own(struct aw_run *run, struct aw_error *err)
@@ -208,7 +213,7 @@ static int admit_own(struct aw_run *run, struct aw_error *err)
 	return failed;
 }
 
-/* --- the wall --- */
+/* --- the sandbox --- */
 
 static int check_exposed(const struct aw_run *run, struct aw_error *err)
 {

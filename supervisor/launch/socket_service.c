@@ -459,7 +459,7 @@ int aw_socket_service_open(struct aw_watch *watch, const char *path,
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (s->fd < 0 || bind(s->fd, (void *)&address, sizeof(address)) < 0 ||
 		chmod(path, 0666) <
-			0 || /* its folder is private; a target may change ids */
+			0 || /* its directory is private; a target may change ids */
 		listen(s->fd, 1024) < 0) {
 		aw_fail(err, errno, "listening at %s: %s", path, strerror(errno));
 		if (s->fd >= 0)

@@ -103,7 +103,7 @@ static void on_news(struct service *s)
 	ssize_t n = recv(s->news, &news, sizeof(news), MSG_DONTWAIT);
 	char text[512];
 
-	if (n == 0) { /* the front was killed: audit goes on, enforce does not */
+	if (n == 0) { /* the launcher was killed: audit goes on, enforce does not */
 		struct aw_error err;
 
 		epoll_ctl(s->loop, EPOLL_CTL_DEL, s->news, NULL);
@@ -127,8 +127,8 @@ static void command_ended(struct service *s, int status)
 
 /*
  * Now the command's own parent has fetched its status, and its pidfd may tell.  Where
- * the wall's program alone was killed the command is still there, and is known by its
- * pidfd like the others from now on.
+ * the sandbox's program alone was killed the command is still there, and is known by
+ * its pidfd like the others from now on.
  */
 static void wall_ended(struct service *s, int status)
 {
@@ -209,8 +209,8 @@ static void end_descendants(struct service *s)
 
 	reap(s);
 	if (s->orphans && s->waited != s->command) {
-		wait_once(s,
-			LAST_MS); /* the wall's first process ends with the command */
+		wait_once(s, LAST_MS); /* the sandbox's first process ends with the
+					  command */
 		reap(s);
 	}
 	if (!s->orphans)
@@ -226,7 +226,7 @@ static void end_descendants(struct service *s)
 	}
 }
 
-/* The parent behind the wall does not tell when the command stops itself. */
+/* The parent behind the sandbox does not tell when the command stops itself. */
 static void look_for_stop(struct service *s)
 {
 	bool stopped = s->command != s->waited && aw_proc_stopped(s->command);

@@ -28,8 +28,8 @@ struct service {
 	struct aw_control *control;
 	int loop, news, signals;
 	pid_t command, waited; /* waited: our child whose end is the command's */
-	bool stopped;	       /* behind a wall: seen to be */
-	int command_pidfd;     /* behind a wall; else -1 */
+	bool stopped;	       /* behind a sandbox: seen to be */
+	int command_pidfd;     /* behind a sandbox; else -1 */
 	int status;	       /* for run, -1 while the command runs */
 	bool orphans;	       /* waitpid still has children to wait for */
 	bool stopping;
@@ -44,8 +44,8 @@ struct service {
 int aw_supervisor_set_up(struct service *s, struct aw_error *err);
 
 /*
- * Sockets of the wall's network can be made from now on.  Where nothing is allowed that
- * leads out of it, nobody needs them: firejail's belongs to root.
+ * Sockets of the sandbox's network can be made from now on.  Where nothing is allowed
+ * that leads out of it, nobody needs them: firejail's belongs to root.
  */
 int aw_supervisor_enter_network(struct service *s, struct aw_error *err);
 

@@ -18,7 +18,7 @@
 
 enum { RECORDS_MAX = 4096, BYTES_MAX = 4 * 1024 * 1024 };
 
-/* A file of agentwatch's state folder, which is made when make is true. */
+/* A file of agentwatch's state directory, which is made when make is true. */
 static int name_file(bool make, const char *name, char **ret, struct aw_error *err)
 {
 	AW_FREE char *sessions = NULL;
@@ -140,7 +140,7 @@ static int read_text(const char *path, char **ret, struct aw_error *err)
 	if (st.st_uid != geteuid() && st.st_uid != 0)
 		return aw_fail(err, EPERM,
 			"it belongs to user %u, not to you; set HOME or XDG_STATE_HOME "
-			"to a folder of your own",
+			"to a directory of your own",
 			(unsigned)st.st_uid);
 	if (st.st_mode & 022)
 		return aw_fail(

@@ -81,7 +81,7 @@ static bool makes_folder(const struct aw_seen *seen)
 	return is_any_of(seen->call, calls);
 }
 
-/* A folder that was there before: the kernel says so, or it cannot be otherwise. */
+/* A directory that was there before: the kernel says so, or it cannot be otherwise. */
 static bool was_there(
 	const struct aw_baseline *sieve, const struct aw_seen *seen, const char *path)
 {
@@ -91,7 +91,7 @@ static bool was_there(
 	       aw_path_variable_within(&sieve->anchors, path, true);
 }
 
-/* O_TMPFILE: nothing else makes what is a folder by opening it. */
+/* O_TMPFILE: nothing else makes what is a directory by opening it. */
 static bool makes_unnamed(
 	const struct aw_baseline *sieve, const struct aw_seen *seen, const char *path)
 {

@@ -23,14 +23,14 @@ struct aw_name_maker {
 
 /*
  * Write the pattern for a name of len bytes (at most 255 of them count).  temporary:
- * it stands in a folder for temporary files, where made-up names are taken for granted.
- * True when the pattern has a wildcard.
+ * it stands in a directory for temporary files, where made-up names are taken for
+ * granted. True when the pattern has a wildcard.
  */
 bool aw_component_pattern(const char *name, size_t len, bool temporary,
 	struct aw_name_maker factory, char out[AW_COMPONENT_SIZE]);
 
 /*
- * The same for the part at of a path below the root folder (whole, no leading slash)
+ * The same for the part at of a path below the root directory (whole, no leading slash)
  * or, when rooted is false, below a variable: a number in /proc is that of a process,
  * and the user's name is the variable.
  */

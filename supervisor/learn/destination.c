@@ -18,7 +18,7 @@ struct aw_name_maker aw_name_maker_of(
 {
 	const char *name = strrchr(seen->exe, '/'), *user = learner->variables->user;
 
-	/* a folder named root is seldom that of the user */
+	/* a directory named root is seldom that of the user */
 	if (user && strcmp(user, "root") == 0)
 		user = NULL;
 

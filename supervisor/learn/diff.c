@@ -29,7 +29,7 @@ static void release(struct entries *entries)
 	free(entries->items);
 }
 
-/* Without the origin at the end, and with one spelling for the home folder. */
+/* Without the origin at the end, and with one spelling for the home directory. */
 static char *entry_text(const char *section, const char *list, const char *value)
 {
 	const char *origin = strstr(value, "  # ");

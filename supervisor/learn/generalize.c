@@ -57,7 +57,7 @@ static void stand_for_all(struct aw_branch *branch, enum aw_access access)
 	use->needed = use->whole = true;
 }
 
-/* The whole folder is meant by what was done with it. */
+/* The whole directory is meant by what was done with it. */
 static bool is_meant(
 	const struct folding *f, const struct aw_branch *branch, unsigned below)
 {
@@ -143,7 +143,7 @@ static bool any_below(const struct aw_branch *branch)
 	return false;
 }
 
-/* Admitted by an entry for the same or a folder above. */
+/* Admitted by an entry for the same or a directory above. */
 static bool is_admitted(const struct aw_branch *branch, enum aw_access access)
 {
 	if (access == AW_GRANT_READ && branch->uses[AW_GRANT_WRITE].needed)

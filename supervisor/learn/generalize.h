@@ -2,10 +2,10 @@
 /*
  * generalize.h - from many names to the few that a person would have written.
  *
- * A folder stands for what was used in it when at least `siblings` different names
+ * A directory stands for what was used in it when at least `siblings` different names
  * directly below it were used, when it was listed or made and something in it was used,
  * or when it was listed at all and is not too wide.  It never does when it is too wide
- * (root.h), when it holds a folder that a variable stands for, or when a person is
+ * (root.h), when it holds a directory that a variable stands for, or when a person is
  * asked about something in it.
  */
 #ifndef AW_SUPERVISOR_LEARN_GENERALIZE_H
@@ -32,8 +32,8 @@ void aw_generalize(
 	struct aw_learn_tree *tree, enum aw_access access, unsigned siblings);
 
 /*
- * The entries that are left, in an order in which a folder stands in front of what is
- * below it.  Reads that a write entry admits are left out.
+ * The entries that are left, in an order in which a directory stands in front of what
+ * is below it.  Reads that a write entry admits are left out.
  */
 void aw_generalize_lines(struct aw_learn_tree *tree, enum aw_access access,
 	struct aw_list_of_lines *ret);

@@ -78,7 +78,7 @@ void aw_learner_complete(struct aw_learner *learner);
 void aw_question_add(struct aw_learner *learner, const struct aw_seen *seen,
 	const struct aw_access_need *need, const struct aw_learn_reason *reason,
 	const char *by);
-/* Many about one folder, for one reason, become one. */
+/* Many about one directory, for one reason, become one. */
 void aw_questions_generalize(struct aw_learner *learner);
 void aw_question_free(struct aw_learn_question *question);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* path_variable.c - the variables of a policy as folders. */
+/* path_variable.c - the variables of a policy as directories. */
 #include "supervisor/learn/path_variable.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@ static size_t depth_of(const char *path)
 	return depth;
 }
 
-/* Behind those that are nearer to the root; of two for one folder the first counts. */
+/* Behind those that are nearer to the root; of two for one directory the first counts.
+ */
 static void add(struct aw_path_variables *anchors, const char *name, const char *path)
 {
 	size_t at = anchors->count, i;

@@ -2,7 +2,7 @@
 /*
  * preset.h - which of the presets that ship would have said the same.
  *
- * Each preset in the folder is loaded by itself and asked about what was wanted.  One
+ * Each preset in the directory is loaded by itself and asked about what was wanted. One
  * is taken when a rule of its own (not of one that it includes) admits a change or an
  * address (reading is left to the default beside it), when the program that it is named
  * after ran or it is about no program, and when the others that are taken do not admit
@@ -27,7 +27,7 @@ struct aw_presets {
 	uint64_t chosen;
 };
 
-/* All that can be loaded from the folder; none is fine. */
+/* All that can be loaded from the directory; none is fine. */
 void aw_presets_load(
 	struct aw_presets *presets, const struct aw_policy_variables *variables);
 void aw_presets_release(struct aw_presets *presets);

@@ -29,7 +29,7 @@ static char *question_text(const struct aw_learner *learner, const struct aw_see
 	if (HASH_COUNT(learner->questions) < QUESTIONS_MOST)
 		return aw_destination_path(
 			learner, need->path, aw_name_maker_of(learner, seen));
-	/* where there are too many, those of one folder are one */
+	/* where there are too many, those of one directory are one */
 	len = (size_t)(strrchr(need->path, '/') - need->path);
 	folder = aw_learn_copy(need->path, len ? len : 1);
 	text = aw_destination_path(learner, folder, aw_name_maker_of(learner, seen));
@@ -89,7 +89,7 @@ static bool is_same_kind(
 	       strcmp(a->reason.text, b->reason.text) == 0;
 }
 
-/* The length of the folder's part of a file's text; 0 for an address. */
+/* The length of the directory's part of a file's text; 0 for an address. */
 static size_t folder_length(const struct aw_learn_question *q)
 {
 	const char *slash = strrchr(q->text, '/');
@@ -97,7 +97,7 @@ static size_t folder_length(const struct aw_learn_question *q)
 	return q->access >= AW_GRANT_CONNECT || !slash ? 0 : (size_t)(slash - q->text);
 }
 
-/* q is about something below the folder that is the first len signs of text. */
+/* q is about something below the directory that is the first len signs of text. */
 static bool is_below(const struct aw_learn_question *q, const char *text, size_t len)
 {
 	return strncmp(q->text, text, len) == 0 && q->text[len] == '/';
@@ -111,8 +111,8 @@ static void shorten(char *text)
 		*slash = '\0';
 }
 
-/* All of q's kind below the folder become part of q; enough of them make q the
- * folder's.
+/* All of q's kind below the directory become part of q; enough of them make q the
+ * directory's.
  */
 static void fold_below(struct aw_learner *learner, struct aw_learn_question *q,
 	const char *folder, size_t len)

@@ -24,7 +24,7 @@ struct aw_access_need {
 	enum aw_action action; /* what it is judged as */
 	const char *path;      /* files and programs; borrowed from the call */
 	size_t len;
-	bool folder;  /* the folder itself, not what is in it */
+	bool folder;  /* the directory itself, not what is in it */
 	bool made;    /* ... which the call makes, unless it is there */
 	bool entered; /* ... which is only entered */
 	bool unnamed; /* ... in which a file without a name is made */

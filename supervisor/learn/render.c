@@ -40,7 +40,7 @@ static void put_line(FILE *out, const struct aw_line *line)
 
 	aw_counter_text(&line->tally, times, sizeof(times));
 	snprintf(note, sizeof(note), "%s%s%s", times,
-		line->folder ? "; the folder itself" : "",
+		line->folder ? "; the directory itself" : "",
 		line->missing ? "; not there" : "");
 	put_entry(out, "", line->text, "", note);
 	if (line->folder)
@@ -325,7 +325,7 @@ static void put_head(const struct page *page)
 		[AW_LEARN_POLICY] = "agentwatch run --policy FILE -- COMMAND",
 		[AW_LEARN_WORKSPACE] = "as .agentwatch.yaml in the workspace",
 		[AW_LEARN_AGENT] =
-			"as agents/NAME.yaml in agentwatch's folder of settings",
+			"as agents/NAME.yaml in agentwatch's directory of settings",
 	};
 
 	fprintf(page->out,

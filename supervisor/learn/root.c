@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* root.c - folders that are known to belong together, and those that never do. */
+/* root.c - directories that are known to belong together, and those that never do. */
 #include "supervisor/learn/root.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static const struct {
 	{"$WORKSPACE", ".pytest_cache", WRITES},
 	{"$WORKSPACE", ".mypy_cache", WRITES},
 	{"$WORKSPACE", ".ruff_cache", WRITES},
-	/* caches and tools in the home folder, each by its name */
+	/* caches and tools in the home directory, each by its name */
 	{"$HOME", ".cache/*", ALL},
 	{"$HOME", ".npm", ALL},
 	{"$HOME", ".local/share/*", ALL},
@@ -73,7 +73,7 @@ static const struct {
 };
 
 /* Names that mean the same wherever they stand; those of them that programs make anew
- * in every folder stand for each other. */
+ * in every directory stand for each other. */
 static const struct {
 	const char *name;
 	unsigned for_what;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * root.h - folders that are known to belong together, and those that never do.
+ * root.h - directories that are known to belong together, and those that never do.
  */
 #ifndef AW_SUPERVISOR_LEARN_ROOT_H
 #define AW_SUPERVISOR_LEARN_ROOT_H
@@ -17,13 +17,13 @@ struct aw_root_style {
 
 /*
  * How many parts of rest (below the anchor, parts divided by slashes) name the known
- * folder that it lies in; -1 when it lies in none.  0 means the anchor itself.
- * *ret_anywhere: the folder's name stands for every folder of that name.
+ * directory that it lies in; -1 when it lies in none.  0 means the anchor itself.
+ * *ret_anywhere: the directory's name stands for every directory of that name.
  */
 int aw_root_parts(const struct aw_root_style *style, const char *anchor,
 	const char *rest, enum aw_access access, bool *ret_anywhere);
 
-/* Too much lies in this folder for it to stand for what was used in it. */
+/* Too much lies in this directory for it to stand for what was used in it. */
 bool aw_root_is_wide(const char *anchor, const char *rest, enum aw_access access);
 
 /* Programs put files of the moment here. */

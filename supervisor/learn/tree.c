@@ -71,11 +71,11 @@ struct descent {
 	const char *anchor, *rest;
 	enum aw_access access;
 	struct aw_name_maker factory;
-	int limit; /* parts of the known folder, or -1 */
+	int limit; /* parts of the known directory, or -1 */
 	bool anywhere;
 };
 
-/* A folder with too many names in it stands for them, where it may. */
+/* A directory with too many names in it stands for them, where it may. */
 static bool is_full(
 	const struct descent *d, const struct aw_branch *branch, const char *above)
 {

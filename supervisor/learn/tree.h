@@ -3,8 +3,9 @@
  * tree.h - the files that were used, as a tree of names, and what was wanted of each.
  *
  * A path goes in below its anchor ($WORKSPACE, $HOME, ... or the root), made-up names
- * as patterns, and no deeper than the known folder that it lies in.  So the tree's size
- * depends on how many different folders were used and not on the number of calls.
+ * as patterns, and no deeper than the known directory that it lies in.  So the tree's
+ * size depends on how many different directories were used and not on the number of
+ * calls.
  */
 #ifndef AW_SUPERVISOR_LEARN_TREE_H
 #define AW_SUPERVISOR_LEARN_TREE_H
@@ -20,7 +21,7 @@
 
 enum {
 	AW_TREE_USES = AW_GRANT_EXEC + 1,
-	AW_TREE_CHILDREN = 256,	      /* then a folder stands for them, where it may */
+	AW_TREE_CHILDREN = 256, /* then a directory stands for them, where it may */
 	AW_TREE_CHILDREN_WIDE = 4096, /* then first letters do, where it may not */
 };
 
@@ -29,7 +30,7 @@ struct aw_use {
 	struct aw_counter tally;
 	bool needed;	  /* of just this name */
 	bool whole;	  /* stands for all that is below */
-	bool folder;	  /* each time as a folder: listed, entered or made */
+	bool folder;	  /* each time as a directory: listed, entered or made */
 	bool listed;	  /* ... at least once to see or change what is in it */
 	bool made;	  /* ... at least once made */
 	bool unnamed;	  /* ... at least once to make a file without a name in it */
@@ -59,12 +60,12 @@ void aw_learn_tree_free(struct aw_learn_tree *tree);
 
 /*
  * The branch that a need for path ends in, made when it is not there.  *ret_whole: it
- * is a known folder and stands for all below.
+ * is a known directory and stands for all below.
  */
 struct aw_branch *aw_learn_tree_find(struct aw_learn_tree *tree, const char *path,
 	enum aw_access access, struct aw_name_maker factory, bool *ret_whole);
 
-/* Note that a person is asked about path: no folder above it may stand for it. */
+/* Note that a person is asked about path: no directory above it may stand for it. */
 void aw_learn_tree_ask(struct aw_learn_tree *tree, const char *path);
 
 /* The text of a branch as a policy has it, with anchors; owned by the caller. */

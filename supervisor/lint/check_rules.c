@@ -21,7 +21,7 @@ static bool is_own(const void *ctx, const char *file)
 
 /*
  * Two entries may be the same here ($TMPDIR and /tmp) and not elsewhere, so what is
- * found must hold for folders, too, that have nothing to do with each other.
+ * found must hold for directories, too, that have nothing to do with each other.
  */
 void aw_check_redundant(
 	const struct aw_effective *standing, struct aw_findings *findings)

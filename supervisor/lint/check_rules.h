@@ -19,9 +19,9 @@ void aw_check_redundant(
 void aw_check_rules(const struct aw_effective *standing, struct aw_findings *findings);
 
 /*
- * By whom the rules are held with the wall and engine of the wish.  require: "kernel"
- * or "supervisor", what is held by less is an error; NULL: a note where it is held
- * softly.
+ * By whom the rules are held with the sandbox and engine of the wish.  require:
+ * "kernel" or "supervisor", what is held by less is an error; NULL: a note where it is
+ * held softly.
  */
 void aw_check_enforced(const struct aw_effective_params *params,
 	struct aw_effective *standing, const char *require,

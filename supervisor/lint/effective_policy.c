@@ -10,7 +10,7 @@
 #include "supervisor/session/find.h"
 #include "supervisor/util/cleanup.h"
 
-/* Does the file stand in the folder of the presets that ship? */
+/* Does the file stand in the directory of the presets that ship? */
 static bool is_preset(const char *file, const char *presets)
 {
 	AW_FREE char *real = realpath(file, NULL);
@@ -74,7 +74,7 @@ static int find_engine(const struct aw_effective_params *params, struct aw_effec
 	return 0;
 }
 
-/* The wall that `run` would build, but not around anything. */
+/* The sandbox that `run` would build, but not around anything. */
 static int build_wall(struct aw_effective *s, bool notified, struct aw_error *err)
 {
 	const struct aw_runner *runner = aw_runner_find(s->runner);

@@ -3,7 +3,7 @@
  * effective_policy.h - the policy that would hold here, and what would hold it.
  *
  * For the commands that say what `run` would do without running anything: layers,
- * policy, engine, runner and wall are chosen as run chooses them.
+ * policy, engine, runner and sandbox are chosen as run chooses them.
  */
 #ifndef AW_SUPERVISOR_LINT_EFFECTIVE_POLICY_H
 #define AW_SUPERVISOR_LINT_EFFECTIVE_POLICY_H
@@ -37,7 +37,7 @@ struct aw_effective {
 int aw_effective_load(const struct aw_effective_params *params,
 	struct aw_effective *ret, struct aw_diagnostics *found, struct aw_error *err);
 
-/* Engine, runner and wall; fails where run would. */
+/* Engine, runner and sandbox; fails where run would. */
 int aw_effective_hold(const struct aw_effective_params *params,
 	struct aw_effective *standing, struct aw_error *err);
 

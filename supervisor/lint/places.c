@@ -113,7 +113,7 @@ static bool is_named_too(const struct look *l, const char *real)
 	       about.list_number == l->about.list_number && !about.negated;
 }
 
-/* What is in a folder of the user's is another thing tomorrow. */
+/* What is in a directory of the user's is another thing tomorrow. */
 static enum aw_severity severity_of(const struct look *l)
 {
 	return strstr(l->rule.text, "WORKSPACE") || strstr(l->rule.text, "TMPDIR")
@@ -169,14 +169,14 @@ static bool look_at(struct look *l)
 		}
 		if (!S_ISDIR(st.st_mode) && !at_end(l)) {
 			found(l, severity_of(l), "below-file",
-				"never matches: this is no folder: ", l->path);
+				"never matches: this is no directory: ", l->path);
 			return false;
 		}
 	}
 	return true;
 }
 
-/* What follows is a wildcard in a folder that is there. */
+/* What follows is a wildcard in a directory that is there. */
 static void look_for_any(struct look *l)
 {
 	AW_FREE char *pattern = strndup(l->about.path, l->about.path_len);

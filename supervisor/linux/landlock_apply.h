@@ -18,9 +18,9 @@ int aw_landlock_begin(uint64_t files, uint64_t network, uint64_t scopes);
 
 /*
  * Grant access from path down, as far as it fits what stands there: the rights of
- * folders are left out for a file.  What is not there, is out of reach or reached by a
- * symbolic link alone gets no rule, and is no failure; nor does a folder get reading
- * that is not to be listed, too: that was meant for a file.
+ * directories are left out for a file.  What is not there, is out of reach or reached
+ * by a symbolic link alone gets no rule, and is no failure; nor does a directory get
+ * reading that is not to be listed, too: that was meant for a file.
  */
 int aw_landlock_add_path(int ruleset, const char *path, uint64_t access);
 int aw_landlock_add_directory(int ruleset, int folder, uint64_t access); /* open */

@@ -33,7 +33,7 @@
 #define AW_LL_SCOPE_ABSTRACT (UINT64_C(1) << 0) /* ABI 6 */
 #define AW_LL_SCOPE_SIGNAL (UINT64_C(1) << 1)
 
-/* The rights that a rule on something other than a folder may have. */
+/* The rights that a rule on something other than a directory may have. */
 #define AW_LL_OF_FILES                                                                 \
 	(AW_LL_EXECUTE | AW_LL_WRITE_FILE | AW_LL_READ_FILE | AW_LL_TRUNCATE |         \
 		AW_LL_IOCTL_DEV)

@@ -30,7 +30,7 @@ struct aw_limit {
 
 /* Zero is one that limits nothing. */
 struct aw_limiter {
-	char *groups[AW_LIMIT_GROUPS]; /* owned; folders of control groups */
+	char *groups[AW_LIMIT_GROUPS]; /* owned; directories of control groups */
 	size_t group_count;
 	struct aw_limit limits[8]; /* for each process */
 	size_t limit_count;

@@ -36,7 +36,7 @@ bool aw_group_write(const char *group, const char *file, const char *text)
 
 	if (asprintf(&path, "%s/%s", group, file) < 0)
 		return false;
-	/* the kernel lets no file be made there; a test's folder has none yet */
+	/* the kernel lets no file be made there; a test's directory has none yet */
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	return fd >= 0 && write(fd, text, len) == (ssize_t)len;
 }
@@ -116,7 +116,7 @@ static char *find_own(const struct aw_limit_world *world, const char *controller
 	return NULL;
 }
 
-/* The folder of our own group, owned; NULL when it is not to be seen. */
+/* The directory of our own group, owned; NULL when it is not to be seen. */
 static char *own_folder(const struct aw_limit_world *world, const char *controller)
 {
 	AW_FREE char *root = NULL;
@@ -156,8 +156,8 @@ static void sweep(const char *folder)
 }
 
 /*
- * Our group in folder, new or (when controllers share a hierarchy) made before; owned
- * by to.  NULL when that cannot be had.
+ * Our group in directory, new or (when controllers share a hierarchy) made before;
+ * owned by to.  NULL when that cannot be had.
  */
 static const char *make_group(const char *folder, struct aw_limiter *to)
 {
@@ -174,7 +174,7 @@ static const char *make_group(const char *folder, struct aw_limiter *to)
 	return to->groups[to->group_count++] = aw_take_ptr(&path);
 }
 
-/* True when the controller is switched on for the children of folder. */
+/* True when the controller is switched on for the children of directory. */
 static bool passes_on(const char *folder, const char *controller)
 {
 	AW_FREE char *path = NULL;
@@ -187,7 +187,7 @@ static bool passes_on(const char *folder, const char *controller)
 	return in && fgets(line, sizeof(line), in) && has_word(line, controller, " \n");
 }
 
-/* Version 2: all that is wanted is switched on for the children of folder, now. */
+/* Version 2: all that is wanted is switched on for the children of directory, now. */
 static bool is_ready(const char *folder, const struct knob *knobs)
 {
 	char switch_on[64];

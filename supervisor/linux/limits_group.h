@@ -14,7 +14,7 @@ struct aw_group_holds {
 
 /*
  * Make the groups that wish wants and that can be made here, write the limits into them
- * and the folders into to; stale ones beside them are removed.
+ * and the directories into to; stale ones beside them are removed.
  */
 void aw_groups_make(const struct aw_limits *params, const struct aw_limit_world *world,
 	struct aw_limiter *to, struct aw_group_holds *ret);

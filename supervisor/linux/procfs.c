@@ -193,7 +193,7 @@ bool aw_proc_user(pid_t pid, uid_t *ret)
 	return user != NULL;
 }
 
-/* The numbers among the names in a folder that fit; NULL: it cannot be read. */
+/* The numbers among the names in a directory that fit; NULL: it cannot be read. */
 static size_t numbers_in(const char *folder, bool (*fits)(pid_t pid, pid_t about),
 	pid_t about, pid_t **ret)
 {

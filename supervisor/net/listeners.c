@@ -115,7 +115,8 @@ int aw_listeners_start(struct aw_listeners *listeners, struct aw_watch *watch,
 	if (!listeners->forwards.count)
 		return 0;
 	if (watch->own_network && !watch->netns) {
-		say(ctx, "network.forward has no effect: the wall's network cannot be "
+		say(ctx, "network.forward has no effect: the sandbox's network cannot "
+			 "be "
 			 "entered here");
 		return 0;
 	}

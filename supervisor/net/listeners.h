@@ -2,7 +2,7 @@
 /*
  * listeners.h - what a session offers besides its rules: a proxy inside, ports outside.
  *
- * Ports are taken before anything is started; the front gives its copies up once the
+ * Ports are taken before anything is started; the launcher gives its copies up once the
  * service has its own.
  */
 #ifndef AW_SUPERVISOR_NET_LISTENERS_H
@@ -30,7 +30,7 @@ int aw_listeners_reserve(struct aw_listeners *listeners, const struct aw_policy 
 int aw_listeners_open(struct aw_listeners *listeners, const struct aw_policy *policy,
 	bool own_network, struct aw_error *err);
 
-/* The front's copies. */
+/* The launcher's copies. */
 void aw_listeners_give_up(struct aw_listeners *listeners);
 
 /* In the service, behind the launch and watch->traffic, which a proxy needs; say is

@@ -31,7 +31,7 @@ struct aw_started {
 	pid_t parent; /* the one that started it, 0 when that is not watched */
 };
 
-/* Read the configuration of these folders (NULL: none); NULL when out of memory. */
+/* Read the configuration of these directories (NULL: none); NULL when out of memory. */
 struct aw_mcp *aw_mcp_create(const char *workspace, const char *home);
 void aw_mcp_free(struct aw_mcp *mcp);
 

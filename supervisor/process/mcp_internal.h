@@ -23,7 +23,7 @@ struct aw_mcp_servers {
 	size_t count;
 };
 
-/* Add what the files of these folders say; NULL: no such folder. */
+/* Add what the files of these directories say; NULL: no such directory. */
 void aw_mcp_config_read(
 	struct aw_mcp_servers *servers, const char *workspace, const char *home);
 

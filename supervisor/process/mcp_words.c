@@ -37,7 +37,7 @@ static bool is_server_name(const char *text, size_t len)
 	       !has_word(text, len, "client") && !has_word(text, len, "host");
 }
 
-/* Names of entry files and of folders that they are built to: look further up. */
+/* Names of entry files and of directories that they are built to: look further up. */
 static bool says_nothing(const char *text, size_t len)
 {
 	static const char *const names[] = {"index.js", "index.mjs", "index.cjs",
@@ -73,7 +73,8 @@ static void put_name(const char *text, size_t len, char name[AW_MCP_NAME])
 	snprintf(name, AW_MCP_NAME, "%.*s", (int)len, text);
 }
 
-/* What is published by the protocol's own project, or in the images' folder for it. */
+/* What is published by the protocol's own project, or in the images' directory for it.
+ */
 static bool is_published(const char *word, const char *above, size_t len)
 {
 	return is_component(above, len, "@modelcontextprotocol") ||
@@ -81,8 +82,8 @@ static bool is_published(const char *word, const char *above, size_t len)
 }
 
 /*
- * A program, script, package or image: its last component tells, or the folder that it
- * was built in.
+ * A program, script, package or image: its last component tells, or the directory that
+ * it was built in.
  */
 static bool word_tells(const char *word, char name[AW_MCP_NAME])
 {

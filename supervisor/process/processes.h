@@ -49,7 +49,7 @@ struct aw_process_info {
 	unsigned execs;	    /* how many there had been when it was looked at */
 	bool own_rights;    /* it, or an ancestor, has changed ids or capabilities */
 	bool own_umask;	    /* it, or an ancestor, has changed the umask */
-	bool own_folders;   /* threads may have a umask and a folder of their own */
+	bool own_folders;   /* threads may have a umask and a directory of their own */
 	int umask;	    /* the last that it set itself, -1 when it set none */
 	uint64_t rights_at; /* of no other process, and another after each change */
 	bool exe_is_new;    /* exe has been looked up for this very copy */
@@ -156,7 +156,7 @@ void aw_processes_set_shim(
  */
 void aw_processes_set_plain(struct aw_processes *tree, pid_t pid);
 
-/* What it calls itself, behind a wall with a pid namespace. */
+/* What it calls itself, behind a sandbox with a pid namespace. */
 void aw_processes_set_netns(struct aw_processes *tree, pid_t pid, pid_t netns);
 
 /* From now on it has a filter of its own / another root; children inherit the first. */

@@ -2,7 +2,7 @@
 /*
  * bwrap.c - a plan as mounts, made by bubblewrap.
  *
- * What the plan lets be read or written is a bind mount of itself; a folder of which
+ * What the plan lets be read or written is a bind mount of itself; a directory of which
  * only parts are there is an empty read-only tmpfs with these parts in it; what is
  * masked is covered by something that nobody can read, root included.
  */
@@ -127,7 +127,7 @@ static bool is_provided(const char *path)
 	return false;
 }
 
-/* Is there something in the folder to mount it on? */
+/* Is there something in the directory to mount it on? */
 static bool has_point(const struct aw_plan_entry *folder, const char *path)
 {
 	size_t len = strlen(folder->path);
@@ -143,8 +143,9 @@ static void cover(struct bwrap *b, size_t index)
 {
 	const struct aw_plan_entry *entry = &b->plan->entries[index];
 	const struct aw_plan_entry *parent = above(b, index);
-	/* the folder above can be listed, so what is in it is there, too, but for what
-	 * is to be hidden: opening it is then tried, and logged as the denial it is */
+	/* the directory above can be listed, so what is in it is there, too, but for
+	 * what is to be hidden: opening it is then tried, and logged as the denial it
+	 * is */
 	bool there = parent && (!b->empty[parent - b->plan->entries] ||
 				       (parent->partial && !entry->hidden));
 	const char *mask;
@@ -193,7 +194,7 @@ static void mount_entry(struct bwrap *b, size_t index)
 		b->empty[index] = true;
 		return;
 	}
-	/* nothing new where the folder above is mounted as a whole */
+	/* nothing new where the directory above is mounted as a whole */
 	if (parent && parent->access == entry->access &&
 		!b->empty[parent - b->plan->entries] &&
 		strcmp(entry->path, entry->source) == 0)
@@ -323,7 +324,7 @@ static void make_namespaces(struct bwrap *b)
 		AW_ARGS(&b->args, "--cap-add", capabilities[i]);
 }
 
-/* Mount points are never made in the user's own folders. */
+/* Mount points are never made in the user's own directories. */
 static int check_points(const struct bwrap *b, struct aw_error *err)
 {
 	for (size_t i = 1; i < b->plan->count; i++) {
@@ -336,10 +337,10 @@ static int check_points(const struct bwrap *b, struct aw_error *err)
 			has_point(parent, entry->path))
 			continue;
 		return aw_fail(err, ENOENT,
-			"%s cannot be shown at %s, which is not there, in a folder "
+			"%s cannot be shown at %s, which is not there, in a directory "
 			"that "
 			"is shown as it is on the host (%s); make it there first, or "
-			"choose a target in a folder that may only be read",
+			"choose a target in a directory that may only be read",
 			entry->source, entry->path, parent->path);
 	}
 	return 0;
@@ -352,7 +353,7 @@ static int check_cwd(const struct bwrap *b, struct aw_error *err)
 	if (!cwd || aw_plan_reach(b->plan, cwd) != AW_PLAN_NOTHING)
 		return 0;
 	return aw_fail(err, EACCES,
-		"the working directory %s is not there behind the wall: the policy "
+		"the working directory %s is not there behind the sandbox: the policy "
 		"denies it; allow it, or start from another one",
 		cwd);
 }
@@ -388,7 +389,7 @@ static int build(const struct aw_plan_params *params, const struct aw_plan *plan
 	struct bwrap b = {.params = params, .plan = plan, .empty = empty};
 
 	if (!empty)
-		return aw_fail(err, ENOMEM, "building the wall: out of memory");
+		return aw_fail(err, ENOMEM, "building the sandbox: out of memory");
 	if (check_cwd(&b, err) < 0)
 		return -1;
 	AW_ARGS(&b.args, program ? program : "bwrap");
@@ -399,7 +400,7 @@ static int build(const struct aw_plan_params *params, const struct aw_plan *plan
 	AW_ARGS(&b.args, "--");
 	free(b.mask);
 	if (b.args.failed)
-		aw_fail(err, ENOMEM, "building the wall: out of memory");
+		aw_fail(err, ENOMEM, "building the sandbox: out of memory");
 	else if (b.failed_at)
 		aw_fail(err, b.failed_at,
 			"making a file to cover others with in %s: %s", params->folder,
@@ -412,7 +413,7 @@ static int build(const struct aw_plan_params *params, const struct aw_plan *plan
 	else if (check_points(&b, err) == 0) {
 		if (hand_over(ret, &b.args) < 0)
 			return aw_fail(err, errno,
-				"building the wall: handing bwrap its arguments: %s",
+				"building the sandbox: handing bwrap its arguments: %s",
 				strerror(errno));
 		ret->own_mounts = ret->own_pids = ret->no_devices = true;
 		ret->binds = true;

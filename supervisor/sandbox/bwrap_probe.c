@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bwrap_probe.c - can bubblewrap make a wall here? */
+/* bwrap_probe.c - can bubblewrap make a sandbox here? */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /*
  * firejail.c - a plan as a firejail profile.
  *
- * firejail knows less than a plan says: it hides whole files and folders, shows parts
- * of a folder only in those right below "/" and in HOME, and keeps the system read-only
- * whatever it is told.  What it cannot hold is held when it is opened.
+ * firejail knows less than a plan says: it hides whole files and directories, shows
+ * parts of a directory only in those right below "/" and in HOME, and keeps the system
+ * read-only whatever it is told.  What it cannot hold is held when it is opened.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -105,7 +105,7 @@ static bool is_system(const char *path)
 	return false;
 }
 
-/* A folder right below "/" is shown as a whole, or in parts. */
+/* A directory right below "/" is shown as a whole, or in parts. */
 static void show(struct profile *p, const struct aw_plan_entry *entry)
 {
 	if (strchr(entry->path + 1, '/'))
@@ -149,7 +149,7 @@ static bool is_its_own(const char *path)
 	return strcmp(path, "/run/firejail") == 0;
 }
 
-/* What is right below a folder and has nothing in it that may be seen. */
+/* What is right below a directory and has nothing in it that may be seen. */
 static void hide_rest(struct profile *p, const char *folder)
 {
 	AW_CLOSEDIR DIR *dir = opendir(folder[0] ? folder : "/");
@@ -178,7 +178,7 @@ static bool may_reopen(const struct aw_plan_entry *entry)
 	       (stat(entry->path, &st) == 0 && st.st_uid == geteuid());
 }
 
-/* A folder that is to be written to and that, once closed, would stay so. */
+/* A directory that is to be written to and that, once closed, would stay so. */
 static bool stays_open(const struct aw_plan_entry *entry)
 {
 	return entry->access == AW_PLAN_WRITE && !is_system(entry->path) &&
@@ -200,7 +200,7 @@ static int open_at(const struct aw_plan *plan, const char *path)
 	return 0;
 }
 
-/* Everything in the folder, but what stays open and the way there. */
+/* Everything in the directory, but what stays open and the way there. */
 static void close_around(struct profile *p, const char *folder)
 {
 	AW_CLOSEDIR DIR *dir = opendir(folder[0] ? folder : "/");
@@ -296,13 +296,13 @@ static int save_profile(const struct aw_plan_params *params, const char *text,
 
 	if (asprintf(&option, "--profile=%s/firejail.profile",
 		    params->folder ? params->folder : "SESSION") < 0)
-		return aw_fail(err, ENOMEM, "building the wall: out of memory");
+		return aw_fail(err, ENOMEM, "building the sandbox: out of memory");
 	path = strchr(option, '=') + 1;
 	if (params->folder)
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (params->folder &&
 		(fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)))
-		return aw_fail(err, errno, "building the wall: writing %s: %s", path,
+		return aw_fail(err, errno, "building the sandbox: writing %s: %s", path,
 			strerror(errno));
 	*ret_option = aw_take_ptr(&option);
 	return 0;
@@ -316,14 +316,14 @@ static int build(const struct aw_plan_params *params, const struct aw_plan *plan
 
 	ret->profile = profile_text(plan);
 	if (!ret->profile)
-		return aw_fail(err, ENOMEM, "building the wall: out of memory");
+		return aw_fail(err, ENOMEM, "building the sandbox: out of memory");
 	if (save_profile(params, ret->profile, &option, err) < 0)
 		return -1;
 	AW_ARGS(&args, program ? program : "firejail", "--quiet", option,
 		"--keep-fd=all", "--");
 	if (args.failed) {
 		aw_arguments_free(&args);
-		return aw_fail(err, ENOMEM, "building the wall: out of memory");
+		return aw_fail(err, ENOMEM, "building the sandbox: out of memory");
 	}
 	ret->prefix = args.items;
 	ret->own_mounts = ret->own_pids = true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.c - whether the files behind a wall are those that were judged.
+ * identity.c - whether the files behind a sandbox are those that were judged.
  *
- * A wall's program is given names, and takes a while to mount them all.  Who may change
- * a folder above, such as another session, could put a symbolic link there meanwhile.
- * So the plan notes which file each name is, and before the command runs it is looked
- * at what stands behind the wall.
+ * A sandbox's program is given names, and takes a while to mount them all.  Who may
+ * change a directory above, such as another session, could put a symbolic link there
+ * meanwhile. So the plan notes which file each name is, and before the command runs it
+ * is looked at what stands behind the sandbox.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static bool look(int root, const char *path, struct stat *ret)
 	return fd >= 0 && fstat(fd, ret) == 0;
 }
 
-/* Nobody but root can change what is in this folder. */
+/* Nobody but root can change what is in this directory. */
 static bool is_of_root(const char *folder)
 {
 	struct stat st;
@@ -39,7 +39,7 @@ static bool is_of_root(const char *folder)
 	       (S_ISLNK(st.st_mode) || !(st.st_mode & (S_IWGRP | S_IWOTH)));
 }
 
-/* The same of every folder above a path: a link on the way stays what it is. */
+/* The same of every directory above a path: a link on the way stays what it is. */
 static bool is_way_of_root(const char *path)
 {
 	char folder[4096];
@@ -68,7 +68,7 @@ void aw_plan_identify(struct aw_plan_entry *entry)
 	}
 }
 
-/* Mounted as it is: the wall has a /dev and a /proc of its own. */
+/* Mounted as it is: the sandbox has a /dev and a /proc of its own. */
 static bool is_shown(const struct aw_plan_entry *entry)
 {
 	return entry->access != AW_PLAN_NOTHING && entry->exists &&
@@ -91,7 +91,7 @@ int aw_plan_check(const struct aw_plan *plan, pid_t inside, struct aw_error *err
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)inside);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
-		return aw_fail(err, errno, "looking behind the wall: %s: %s", path,
+		return aw_fail(err, errno, "looking behind the sandbox: %s: %s", path,
 			strerror(errno));
 	for (size_t i = 1; i < plan->count; i++) {
 		const struct aw_plan_entry *entry = &plan->entries[i];

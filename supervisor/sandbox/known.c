@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known.c - a wall that has been tried need not be tried at each start.
+ * known.c - a sandbox that has been tried need not be tried at each start.
  *
  * Trying one costs as much as building it.  That it worked is noted in the state
- * folder, with all that it could depend on: one that differs is tried again.  What has
- * changed all the same shows when the wall is built: that fails, nothing is started,
- * and the note is taken back.
+ * directory, with all that it could depend on: one that differs is tried again.  What
+ * has changed all the same shows when the sandbox is built: that fails, nothing is
+ * started, and the note is taken back.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -82,7 +82,7 @@ static void print_rights(FILE *out)
 }
 
 /*
- * All that decides whether the program can build a wall for us, in one line.  Owned;
+ * All that decides whether the program can build a sandbox for us, in one line.  Owned;
  * NULL: it cannot be said.
  */
 static char *describe(const char *program)

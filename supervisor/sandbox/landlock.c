@@ -108,7 +108,7 @@ static const struct aw_landlock_rule *rule_at(
 	return NULL;
 }
 
-/* Grants of all folders from the root down to the first len bytes of path. */
+/* Grants of all directories from the root down to the first len bytes of path. */
 static uint64_t granted(
 	const struct aw_landlock *landlock, const char *path, size_t len)
 {
@@ -137,7 +137,7 @@ static uint64_t granted_to_parent(const struct aw_landlock *landlock, const char
 		landlock, path, slash && slash > path ? (size_t)(slash - path) : 1);
 }
 
-/* Something that is no folder now, and so has nothing to list. */
+/* Something that is no directory now, and so has nothing to list. */
 static bool is_file(const char *path)
 {
 	struct statx st;

@@ -2,15 +2,15 @@
 /*
  * landlock.h - a plan as Landlock can hold it.
  *
- * Landlock knows grants alone, and a grant on a folder holds for all below it.  So:
+ * Landlock knows grants alone, and a grant on a directory holds for all below it.  So:
  *
  * - What the plan lets be read or written is granted, from the entry down.
- * - Something out of reach inside a folder that may only be read is carved out: the
- *   folder and those on the way are not granted as trees; what stands in them now is
+ * - Something out of reach inside a directory that may only be read is carved out: the
+ *   directory and those on the way are not granted as trees; what stands in them now is
  *   granted one by one.  They keep the right to be listed, which also lets the kernel
  *   list what was carved out (the supervisor refuses that), but not read it.  What
- *   is created in such a folder later, by someone outside, is not reachable.
- * - Something out of reach, or only to be read, inside a folder that may be written
+ *   is created in such a directory later, by someone outside, is not reachable.
+ * - Something out of reach, or only to be read, inside a directory that may be written
  *   stays with the supervisor: no grant could leave it out and still let files be
  *   created beside it.
  *
@@ -18,7 +18,7 @@
  * no rule can refuse it, so that a process may open for reading by itself.
  *
  * So some of a plan is not held; aw_landlock_holds() looks at the grants themselves
- * and never claims more than they keep.  Nothing is ever created to make a wall.
+ * and never claims more than they keep.  Nothing is ever created to make a sandbox.
  */
 #ifndef AW_SUPERVISOR_SANDBOX_LANDLOCK_H
 #define AW_SUPERVISOR_SANDBOX_LANDLOCK_H
@@ -57,7 +57,7 @@ struct aw_landlock {
 struct aw_landlock_params {
 	const struct aw_plan *plan;
 	int version;	 /* of the kernel's interface: landlock_apply.h */
-	bool own_mounts; /* a view of its own: what is not in it needs no wall */
+	bool own_mounts; /* a view of its own: what is not in it needs no sandbox */
 	bool no_ports; /* the supervisor, which is not behind it, connects and binds */
 	const struct aw_image *image; /* every refusal of a read in it is to be held;
 					 the supervisor opens what is not granted. NULL:
@@ -96,7 +96,7 @@ bool aw_landlock_holds(
 	const struct aw_landlock *landlock, enum aw_action action, const char *path);
 
 /*
- * Where it lets this action be done: the topmost folder whose grant covers path, or
+ * Where it lets this action be done: the topmost directory whose grant covers path, or
  * NULL when it holds it or does not know the action.
  */
 const char *aw_landlock_lets(

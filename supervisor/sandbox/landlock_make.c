@@ -11,7 +11,8 @@
 #include "supervisor/sandbox/landlock_internal.h"
 #include "supervisor/util/cleanup.h"
 
-/* A folder with more in it is not carved: its grants would cost more than they hold. */
+/* A directory with more in it is not carved: its grants would cost more than they hold.
+ */
 enum { CHILDREN_MAX = 20000 };
 
 struct factory {
@@ -173,7 +174,8 @@ static void walk_entries(struct factory *m, struct range below)
 	}
 }
 
-/* A view of its own lacks what is out of reach, but for folders mounted as a whole. */
+/* A view of its own lacks what is out of reach, but for directories mounted as a whole.
+ */
 static bool has_whole(const struct factory *m, struct range below)
 {
 	for (size_t i = below.from; i < below.to; i++)
@@ -224,7 +226,7 @@ static struct range entries_at(
 	return (struct range){low, high};
 }
 
-/* A child of a carved folder: what the plan says of it, else it may be read. */
+/* A child of a carved directory: what the plan says of it, else it may be read. */
 static void walk_child(struct factory *m, const char *path, struct range below)
 {
 	struct range here = entries_at(m, path, below);
@@ -239,7 +241,7 @@ static void walk_child(struct factory *m, const char *path, struct range below)
 	walk(m, path, entry, entry ? entry->access : AW_PLAN_READ, here);
 }
 
-/* True when the folder can be listed and has not too much in it. */
+/* True when the directory can be listed and has not too much in it. */
 static bool is_carvable(const char *path)
 {
 	AW_CLOSEDIR DIR *folder = opendir(path);
@@ -269,7 +271,7 @@ static void carve(struct factory *m, const char *path, struct range below)
 	}
 }
 
-/* entry: that of path itself, or NULL where its folder's counts. */
+/* entry: that of path itself, or NULL where its directory's counts. */
 static void walk(struct factory *m, const char *path, const struct aw_plan_entry *entry,
 	enum aw_plan_access access, struct range below)
 {
@@ -345,8 +347,9 @@ static void grant_basics(struct factory *m)
 }
 
 /*
- * Inside mounts of its own the wall is the first layer.  It makes these folders itself,
- * /tmp where there would be none, and what else is there to be listed is what it shows.
+ * Inside mounts of its own the sandbox is the first layer.  It makes these directories
+ * itself, /tmp where there would be none, and what else is there to be listed is what
+ * it shows.
  */
 static void grant_own(struct factory *m)
 {

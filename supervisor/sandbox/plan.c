@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c - from a policy to what a wall must show and hide. */
+/* plan.c - from a policy to what a sandbox must show and hide. */
 #include "supervisor/sandbox/plan.h"
 
 #include <errno.h>
@@ -248,7 +248,8 @@ static void want_boundaries(struct aw_plan_maker *factory)
 			factory->failed = true;
 			return;
 		}
-		if (lstat(host, &st) == 0) /* less than looking at each folder above */
+		if (lstat(host, &st) ==
+			0) /* less than looking at each directory above */
 			real = realpath(host, NULL);
 		if (real && strcmp(real, host) != 0)
 			continue; /* judged by its own name */
@@ -323,7 +324,7 @@ int aw_plan_make(
 	free(factory.real);
 	if (factory.failed) {
 		aw_plan_release(&plan);
-		return aw_fail(err, ENOMEM, "planning the wall: out of memory");
+		return aw_fail(err, ENOMEM, "planning the sandbox: out of memory");
 	}
 	*ret = plan;
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.h - what a wall must show and hide, before it is known which wall.
+ * plan.h - what a sandbox must show and hide, before it is known which sandbox.
  *
  * A plan says, for a few paths, what may be reached from there down; the deepest entry
  * at or above a file counts.  It never gives less than the policy allows: what only a
@@ -36,14 +36,14 @@ struct aw_plan_entry {
 	char *source; /* owned; where it is on the host; the same but for `expose` */
 	enum aw_plan_access access;
 	bool exists, directory; /* at the source, now */
-	bool open_ended; /* access NOTHING at a path that is not there yet, in a folder
-			    that is listed one by one, see "partial" */
-	bool partial;	 /* a folder of which only the entries below it are reachable:
-			    what its children are now stands in the plan, what comes
-			    later is not there */
-	bool hidden;	 /* access NOTHING, as if nothing were there */
-	bool whole;	 /* partial, but to be mounted as a whole: Landlock, behind the
-			    mounts, grants its parts one by one */
+	bool open_ended;	/* access NOTHING at a path that is not there yet, in a
+				   directory        that is listed one by one, see "partial" */
+	bool partial; /* a directory of which only the entries below it are reachable:
+			 what its children are now stands in the plan, what comes
+			 later is not there */
+	bool hidden;  /* access NOTHING, as if nothing were there */
+	bool whole;   /* partial, but to be mounted as a whole: Landlock, behind the
+			 mounts, grants its parts one by one */
 	enum aw_plan_identity identity;
 	dev_t device;
 	ino_t inode;
@@ -53,8 +53,9 @@ struct aw_plan_entry {
 };
 
 /*
- * A symbolic link that is to be seen where nothing else is: in a partial folder, or in
- * one of which only some paths are there.  Never a way to more than the entries allow.
+ * A symbolic link that is to be seen where nothing else is: in a partial directory, or
+ * in one of which only some paths are there.  Never a way to more than the entries
+ * allow.
  */
 struct aw_plan_link {
 	char *path, *text; /* owned; where it is and what it says */
@@ -89,29 +90,29 @@ struct aw_plan_params {
 	char **command;	     /* its argv */
 	const char *cwd;
 	const char *const *parts; /* our own files inside: the shim, agentwatch-enter */
-	const char *instance;	  /* folder for redirected HOME and so on, or NULL */
-	const char *folder;	  /* the session's, for files that a wall needs; NULL:
-				     none is made, the wall is only shown */
+	const char *instance;	  /* directory for redirected HOME and so on, or NULL */
+	const char *folder; /* the session's, for files that a sandbox needs; NULL:
+			       none is made, the sandbox is only shown */
 	bool minimal;  /* only what is named and the system; else all of / is there,
 			  unless the policy denies it */
-	bool enforce;  /* the wall falls with the supervisor */
-	bool layered;  /* a wall with mounts has Landlock behind them */
+	bool enforce;  /* the sandbox falls with the supervisor */
+	bool layered;  /* a sandbox with mounts has Landlock behind them */
 	bool notified; /* ... which is asked about every connection (not engine
 			  preload) */
 };
 
 /*
- * Looks at the file system, changes nothing.  A folder of which everything below is
+ * Looks at the file system, changes nothing.  A directory of which everything below is
  * denied counts as NOTHING.  Where a path may be written to that is not there yet, the
- * nearest folder that is there gets WRITE and what it holds stays as it is, so that
- * only new names can be made at the wall.  Rules about a name that is, or leads
+ * nearest directory that is there gets WRITE and what it holds stays as it is, so that
+ * only new names can be made at the sandbox.  Rules about a name that is, or leads
  * through, a symbolic link are left out: the file behind it is judged by its own name.
  */
 int aw_plan_make(
 	const struct aw_plan_params *params, struct aw_plan *ret, struct aw_error *err);
 
 /*
- * identity.c: what stands behind a wall that mounts the plan's own files, where a
+ * identity.c: what stands behind a sandbox that mounts the plan's own files, where a
  * process `inside` waits, is what was planned: 0, or -1 with a sentence.
  */
 int aw_plan_check(const struct aw_plan *plan, pid_t inside, struct aw_error *err);

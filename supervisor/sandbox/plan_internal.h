@@ -4,7 +4,7 @@
  *
  * Places are gathered first: boundaries of the policy, and what must be seen.  Sorted,
  * each is given what the policy and its wish allow there, and becomes an entry when
- * that is not what the folder above it has already.
+ * that is not what the directory above it has already.
  */
 #ifndef AW_SUPERVISOR_SANDBOX_PLAN_INTERNAL_H
 #define AW_SUPERVISOR_SANDBOX_PLAN_INTERNAL_H
@@ -20,7 +20,7 @@ struct aw_plan_place {
 	bool exposed;	 /* forced, but not against a rule that refuses */
 	bool taken_out;	 /* a "!" entry names it */
 	bool socket;	 /* a Unix socket that may be used */
-	bool listed;	 /* found in a folder that is listed one by one */
+	bool listed;	 /* found in a directory that is listed one by one */
 	bool partial;	 /* to be listed one by one */
 	bool raised;	 /* new names are to be made in it */
 	bool stays;	 /* an entry even when it says nothing new */
@@ -34,7 +34,8 @@ struct aw_plan_maker {
 	struct aw_plan_place *places; /* owned */
 	size_t count, room;
 	struct aw_plan *plan;
-	char *real;  /* owned; the last folder that was found to be its own real path */
+	char *real;  /* owned; the last directory that was found to be its own real path
+		      */
 	bool failed; /* out of memory */
 };
 
@@ -66,8 +67,9 @@ void aw_plan_want(struct aw_plan_maker *factory, const char *path, const char *w
 void aw_plan_want_minimal(struct aw_plan_maker *factory);
 
 /*
- * plan_missing.c: what is not there yet.  A denied path makes its folder one that is
- * listed one by one, a writable one makes its folder one where new names can be made.
+ * plan_missing.c: what is not there yet.  A denied path makes its directory one that is
+ * listed one by one, a writable one makes its directory one where new names can be
+ * made.
  */
 void aw_plan_look_for_missing(struct aw_plan_maker *factory);
 
@@ -97,7 +99,7 @@ int aw_plan_check_exposed(const struct aw_plan_params *params, struct aw_error *
 
 bool aw_plan_fill_network(const struct aw_plan_params *params, struct aw_plan *plan);
 
-/* True when path is folder, or below it. */
+/* True when path is directory, or below it. */
 bool aw_path_is_below(const char *path, const char *folder);
 
 #endif

@@ -10,7 +10,7 @@
 #include "supervisor/sandbox/plan_internal.h"
 #include "supervisor/util/cleanup.h"
 
-/* A folder that holds more is not listed one by one. */
+/* A directory that holds more is not listed one by one. */
 #define LISTED_MAX 512
 
 static bool is_there(const struct aw_plan_maker *factory, const char *path)
@@ -21,7 +21,7 @@ static bool is_there(const struct aw_plan_maker *factory, const char *path)
 	return host && lstat(host, &st) == 0;
 }
 
-/* Many names that are missing have one folder above them. */
+/* Many names that are missing have one directory above them. */
 static bool is_real(struct aw_plan_maker *factory, const char *folder)
 {
 	AW_FREE char *host = aw_plan_host_path(factory, folder);
@@ -35,7 +35,8 @@ static bool is_real(struct aw_plan_maker *factory, const char *folder)
 	return real && strcmp(real, host) == 0;
 }
 
-/* The deepest folder above path that is there, with its length; NULL: none of use. */
+/* The deepest directory above path that is there, with its length; NULL: none of use.
+ */
 static char *folder_above(struct aw_plan_maker *factory, const char *path)
 {
 	AW_FREE char *at = strdup(path);
@@ -47,7 +48,7 @@ static char *folder_above(struct aw_plan_maker *factory, const char *path)
 	return at && is_real(factory, at) ? aw_take_ptr(&at) : NULL;
 }
 
-/* Its name in that folder, as a path. */
+/* Its name in that directory, as a path. */
 static char *name_in(const char *folder, const char *path)
 {
 	size_t start = strcmp(folder, "/") == 0 ? 1 : strlen(folder) + 1;
@@ -72,7 +73,7 @@ static bool is_listed(const struct aw_plan_maker *factory, const char *path)
 	return false;
 }
 
-/* Everything in the folder becomes a place; false: too much, or not to be read. */
+/* Everything in the directory becomes a place; false: too much, or not to be read. */
 static bool list(struct aw_plan_maker *factory, const char *folder)
 {
 	AW_FREE char *host = aw_plan_host_path(factory, folder);
@@ -103,7 +104,7 @@ static bool is_special(const char *path)
 	       aw_path_is_below(path, "/sys");
 }
 
-/* A file that may be made in a folder that may not be changed otherwise. */
+/* A file that may be made in a directory that may not be changed otherwise. */
 static void raise_folder(struct aw_plan_maker *factory, const char *folder)
 {
 	struct aw_plan_place *place;
@@ -130,14 +131,15 @@ static void raise_above(struct aw_plan_maker *factory, const char *path)
 		return;
 	name = name_in(above, path);
 	if (!name || strcmp(name, path) != 0)
-		return; /* nobody may make its folder */
+		return; /* nobody may make its directory */
 	aw_grade_file(factory->image, path, &file);
 	aw_grade_directory(factory->image, path, &folder);
 	if (file.access == AW_PLAN_WRITE || folder.access == AW_PLAN_WRITE)
 		raise_folder(factory, above);
 }
 
-/* What a wall allows in a folder: less than the rules where it is shown to be read. */
+/* What a sandbox allows in a directory: less than the rules where it is shown to be
+ * read. */
 static void grade_shown(
 	const struct aw_plan_maker *factory, const char *path, struct aw_grade *ret)
 {
@@ -172,7 +174,7 @@ static void close_above(struct aw_plan_maker *factory, const char *path)
 	place_at(factory, above)->partial = true;
 }
 
-/* In a folder where something can be made, that would not stay in a view of it. */
+/* In a directory where something can be made, that would not stay in a view of it. */
 static bool is_open(const struct aw_plan_maker *factory, const char *folder,
 	enum aw_plan_access allowed)
 {
@@ -181,7 +183,7 @@ static bool is_open(const struct aw_plan_maker *factory, const char *folder,
 	return allowed == AW_PLAN_WRITE && (!host || access(host, W_OK) == 0);
 }
 
-/* Something is shown where there is nothing: the folder above gets room for it. */
+/* Something is shown where there is nothing: the directory above gets room for it. */
 static void make_room(struct aw_plan_maker *factory, const char *path)
 {
 	AW_FREE char *folder = strndup(path, (size_t)(strrchr(path, '/') - path)),

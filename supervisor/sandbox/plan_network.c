@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_network.c - how much of the network a wall must leave. */
+/* plan_network.c - how much of the network a sandbox must leave. */
 #include <stdlib.h>
 
 #include "policy/image/region.h"

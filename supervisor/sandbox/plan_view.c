@@ -37,7 +37,8 @@ static void want_if_there(
 		aw_plan_want(factory, path, "program");
 }
 
-/* The folders of modules that a package may load from: the outermost node_modules. */
+/* The directories of modules that a package may load from: the outermost node_modules.
+ */
 static bool want_modules(struct aw_plan_maker *factory, const char *real)
 {
 	static const char name[] = "/node_modules/";
@@ -54,7 +55,7 @@ static bool want_modules(struct aw_plan_maker *factory, const char *real)
 	return true;
 }
 
-/* The nearest folder above with a package.json: never the home folder or "/". */
+/* The nearest directory above with a package.json: never the home directory or "/". */
 static void want_package(struct aw_plan_maker *factory, const char *folder)
 {
 	const char *home = factory->params->variables->home;
@@ -71,7 +72,7 @@ static void want_package(struct aw_plan_maker *factory, const char *folder)
 	}
 }
 
-/* A folder "bin" mostly has what its programs need beside it. */
+/* A directory "bin" mostly has what its programs need beside it. */
 static void want_beside(struct aw_plan_maker *factory, const char *folder)
 {
 	const char *slash = strrchr(folder, '/');

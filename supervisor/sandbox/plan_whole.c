@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan_whole.c - folders whose parts are granted one by one, but not mounted so.
+ * plan_whole.c - directories whose parts are granted one by one, but not mounted so.
  *
  * bwrap reads all mounts again at each one, so a hundred of them take a tenth of a
- * second.  A folder of many parts is mounted as a whole instead, what is out of reach
- * in it is covered, and Landlock, where it stands behind the mounts, grants its parts
- * one by one: that holds what comes later, and what takes the place of something
+ * second.  A directory of many parts is mounted as a whole instead, what is out of
+ * reach in it is covered, and Landlock, where it stands behind the mounts, grants its
+ * parts one by one: that holds what comes later, and what takes the place of something
  * covered.
  */
 #include <dirent.h>
@@ -17,7 +17,7 @@
 
 enum {
 	PARTS_FEW = 32,	       /* are mounted one by one all the same */
-	NEIGHBOURS_MOST = 4096 /* in a folder above, each of which is granted, too */
+	NEIGHBOURS_MOST = 4096 /* in a directory above, each of which is granted, too */
 };
 
 /* Its name must not be seen either, and under a cover it would be. */
@@ -41,7 +41,7 @@ static bool has_few(const char *folder)
 	return dir && count <= NEIGHBOURS_MOST;
 }
 
-/* A grant on a folder is one on all below it, so those above are carved as well. */
+/* A grant on a directory is one on all below it, so those above are carved as well. */
 static bool can_be_carved(const char *path)
 {
 	AW_FREE char *above = strdup(path);

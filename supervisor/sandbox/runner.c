@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runner.c - the rows, and the walls that they make. */
+/* runner.c - the rows, and the sandboxes that they make. */
 #include "supervisor/sandbox/runner.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runner.h - the walls: one row each.
+ * runner.h - the sandboxes: one row each.
  *
- * A runner turns a plan into a wall: a program to start the command with, or something
- * that agentwatch-enter does as its last step, or both.
+ * A runner turns a plan into a sandbox: a program to start the command with, or
+ * something that agentwatch-enter does as its last step, or both.
  */
 #ifndef AW_SUPERVISOR_SANDBOX_RUNNER_H
 #define AW_SUPERVISOR_SANDBOX_RUNNER_H
@@ -31,7 +31,7 @@ struct aw_runner {
 	const char *install; /* how to get it, for the message when it is missing */
 	/* Can it be used here? 0, or -1 with a sentence that says what is missing. */
 	int (*probe)(struct aw_error *err);
-	/* Turn the plan into a wall. */
+	/* Turn the plan into a sandbox. */
 	int (*build)(const struct aw_plan_params *params, const struct aw_plan *plan,
 		struct aw_sandbox *ret, struct aw_error *err);
 };
@@ -53,8 +53,8 @@ void aw_sandbox_print(
 extern const struct aw_runner aw_runner_bwrap, aw_runner_firejail;
 
 /*
- * known.c: what a probe has found out is noted in the user's state folder, so that the
- * next start does without it.  A note holds for this boot, program, namespaces and
+ * known.c: what a probe has found out is noted in the user's state directory, so that
+ * the next start does without it.  A note holds for this boot, program, namespaces and
  * rights; one that cannot be written is not there.
  */
 bool aw_runner_works(const char *name, const char *program);

@@ -22,7 +22,8 @@ char *aw_runner_program(const char *name, struct aw_error *err)
 
 	if (!found && passed_over)
 		aw_fail(err, EPERM,
-			"%s is not used: its user may change it, or a folder above it, "
+			"%s is not used: its user may change it, or a directory above "
+			"it, "
 			"and so may the command; install %s for the whole machine",
 			passed_over, name);
 	else if (!found)

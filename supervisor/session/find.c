@@ -92,7 +92,7 @@ static bool is_out_of_reach(const char *path)
 	return st.st_uid == 0 || st.st_uid != geteuid();
 }
 
-/* The same of the file at path, without links, and of every folder above it. */
+/* The same of the file at path, without links, and of every directory above it. */
 static bool is_held(const char *path)
 {
 	char at[PATH_MAX], *slash;

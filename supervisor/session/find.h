@@ -18,8 +18,8 @@ int aw_find_program(const char *name, char **ret, struct aw_error *err);
 
 /*
  * A program of another project that we start for ourselves: bwrap, firejail,
- * notify-send. System folders before PATH, and only where our user could not have put
- * it: else what the agent writes today would be our wall, or run outside of it,
+ * notify-send. System directories before PATH, and only where our user could not have
+ * put it: else what the agent writes today would be our sandbox, or run outside of it,
  * tomorrow.  Owned; NULL when there is none, with *passed_over (unless NULL) a path
  * that was not taken, owned.
  */

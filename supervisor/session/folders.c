@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folders.c - state, configuration and runtime folders of the user. */
+/* directories.c - state, configuration and runtime directories of the user. */
 #include "supervisor/session/folders.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static int make_all(char *path, struct aw_error *err)
 		if (r < 0 && (code == EROFS || code == EACCES) && !access(path, F_OK))
 			code = EEXIST;
 		if (r < 0 && code != EEXIST)
-			return aw_fail(err, code, "making the folder %s: %s", path,
+			return aw_fail(err, code, "making the directory %s: %s", path,
 				strerror(code));
 		if (!slash)
 			return 0;
@@ -94,7 +94,8 @@ static int check_private(const char *path, struct aw_error *err)
 	if (lstat(path, &st) < 0)
 		return aw_fail(err, errno, "%s: %s", path, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
-		return aw_fail(err, ENOTDIR, "%s is not a folder (%s): remove it", path,
+		return aw_fail(err, ENOTDIR, "%s is not a directory (%s): remove it",
+			path,
 			S_ISLNK(st.st_mode) ? "a symbolic link" : "something else");
 	if (st.st_uid != geteuid())
 		return aw_fail(err, EPERM, "%s belongs to another user", path);
@@ -129,10 +130,10 @@ int aw_runtime_directory(char **ret, struct aw_error *err)
 	if (n < 0)
 		return aw_fail(err, ENOMEM, "out of memory");
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return aw_fail(
-			err, errno, "making the folder %s: %s", path, strerror(errno));
+		return aw_fail(err, errno, "making the directory %s: %s", path,
+			strerror(errno));
 	if (check_private(path, err) < 0)
-		return aw_while(err, "the folder for sockets");
+		return aw_while(err, "the directory for sockets");
 	*ret = aw_take_ptr(&path);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folders.h - where agentwatch keeps things, made private on first use.
+ * directories.h - where agentwatch keeps things, made private on first use.
  */
 #ifndef AW_SUPERVISOR_SESSION_FOLDERS_H
 #define AW_SUPERVISOR_SESSION_FOLDERS_H
@@ -19,9 +19,9 @@ int aw_sessions_directory(bool make, char **ret, struct aw_error *err);
 int aw_config_directory(char **ret, struct aw_error *err);
 
 /*
- * The folder for sockets: $XDG_RUNTIME_DIR/agentwatch, else a private folder under the
- * temporary directory; made 0700.  One that is a symbolic link, belongs to someone else
- * or is open to others is refused.  *ret owned.
+ * The directory for sockets: $XDG_RUNTIME_DIR/agentwatch, else a private directory
+ * under the temporary directory; made 0700.  One that is a symbolic link, belongs to
+ * someone else or is open to others is refused.  *ret owned.
  */
 int aw_runtime_directory(char **ret, struct aw_error *err);
 

@@ -125,7 +125,7 @@ static int make_folder(const char *name, const char *folder, struct aw_session *
 		}
 		if (errno != EEXIST)
 			return aw_fail(err, errno,
-				"making the session folder %s: %s; XDG_STATE_HOME "
+				"making the session directory %s: %s; XDG_STATE_HOME "
 				"names another place",
 				dir, strerror(errno));
 		if (name)
@@ -149,7 +149,7 @@ static int name_control(struct aw_session *session, struct aw_error *err)
 	return aw_fail(err, ENAMETOOLONG,
 		"the path of the control socket is too long for a socket (%zu of at "
 		"most "
-		"%zu bytes): %s; set XDG_RUNTIME_DIR or TMPDIR to a shorter folder",
+		"%zu bytes): %s; set XDG_RUNTIME_DIR or TMPDIR to a shorter directory",
 		strlen(session->control),
 		sizeof(((struct sockaddr_un *)0)->sun_path) - 1, session->control);
 }

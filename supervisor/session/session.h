@@ -2,9 +2,9 @@
 /*
  * session.h - one run of a command under watch, as it is remembered on disk.
  *
- * A session is a folder $XDG_STATE_HOME/agentwatch/sessions/ID (0700) with
+ * A session is a directory $XDG_STATE_HOME/agentwatch/sessions/ID (0700) with
  * session.json, events.jsonl and policy.txt in it.  Its sockets are in the runtime
- * folder.  Other processes read session.json at any time: it is replaced as a whole,
+ * directory.  Other processes read session.json at any time: it is replaced as a whole,
  * never rewritten.
  */
 #ifndef AW_SUPERVISOR_SESSION_SESSION_H
@@ -47,7 +47,7 @@ struct aw_session_list {
 };
 
 /*
- * Make the folder of a session of this process, which nobody sees before the first
+ * Make the directory of a session of this process, which nobody sees before the first
  * save. name is NULL for a name of its own like 20261121-215501-x7q2; a name that is in
  * use or was used is refused.
  */
@@ -72,7 +72,7 @@ void aw_session_discard(const struct aw_session *session);
 /* By id, by the unique start of one, or the latest started (NULL). */
 int aw_session_find(const char *id, struct aw_session **ret, struct aw_error *err);
 
-/* All sessions that can be read.  No state folder at all is an empty list. */
+/* All sessions that can be read.  No state directory at all is an empty list. */
 int aw_session_list(struct aw_session_list *ret, struct aw_error *err);
 void aw_session_list_free(struct aw_session_list *list);
 

@@ -229,7 +229,7 @@ int aw_session_read(const char *dir, struct aw_session **ret, struct aw_error *e
 	if (r < 0 || !session->id || !session->dir) {
 		aw_session_free(session);
 		return aw_fail(err, EBADMSG,
-			"%s is damaged; the session can be removed with its folder",
+			"%s is damaged; the session can be removed with its directory",
 			path);
 	}
 	*ret = session;

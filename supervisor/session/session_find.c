@@ -30,7 +30,7 @@ static int by_start(const void *a, const void *b)
 	return order ? order : strcmp(one->id, other->id);
 }
 
-/* Add the session in folder/name; one that cannot be read is passed over. */
+/* Add the session in directory/name; one that cannot be read is passed over. */
 static int add(struct aw_session_list *list, const char *folder, const char *name,
 	struct aw_error *err)
 {

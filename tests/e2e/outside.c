@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* socket_replace.c - does with sockets what its arguments name. */
+/* outside.c - does with sockets what its arguments name. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "socket_replace.h"
+#include "outside.h"
 
 struct address at(const char *text, int port)
 {

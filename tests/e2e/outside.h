@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socket_replace.h - what the files of the program have in common: socket_replace.c
+ * outside.h - what the files of the program have in common: outside.c
  * begins, the others have what it does with sockets, one thing a function, which prints
  * "name: result".
  */
@@ -27,7 +27,8 @@ const char *error(void);
 const char *echoes(int fd);
 const char *peer(int fd);
 
-/* outside_same.c: the same with a wall and without; test_outside.sh compares them. */
+/* outside_same.c: the same with a sandbox and without; test_outside.sh compares them.
+ */
 void outside_tcp(void);
 void outside_udp(void);
 void outside_nonblocking(void);

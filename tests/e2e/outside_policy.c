@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "socket_replace.h"
+#include "outside.h"
 
 void outside_denied(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outside_same.c - what is the same with a wall and without. */
+/* outside_same.c - what is the same with a sandbox and without. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "socket_replace.h"
+#include "outside.h"
 
 static void plain(const char *name, int family, int type, const char *to)
 {

@@ -103,7 +103,7 @@ for agent in "${agents[@]}"; do
 done
 place=$place_of_tests
 
-# What a real agent's run has taught is enough for the next one, behind a wall too.
+# What a real agent's run has taught is enough for the next one, behind a sandbox too.
 agent=codex
 if [ -x "$dir/node_modules/.bin/codex" ]; then
 	got=$(run learn "$AGENTWATCH" learn --quiet --output "$tmp/learnt.yaml" --)

@@ -67,7 +67,7 @@ ok 'but it can deny' answer 1 --always --layer workspace --deny
 ok 'by a rule of its own' grep -q 'deny:' .agentwatch.yaml
 wait_for 5 asks cannot 2
 ok 'a folder gets no rule of its own' not answer 2 --always
-like 'is a folder' 'which is said' "$(cat "$tmp/approve")"
+like 'is a directory' 'which is said' "$(cat "$tmp/approve")"
 answer 2 --deny
 wait_for 5 asks cannot 3
 ok 'nor does a program without arguments' not answer 3 --always

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# test_bwrap.sh - the wall that bubblewrap makes.
+# test_bwrap.sh - the sandbox that bubblewrap makes.
 . "$(dirname "$0")/../tap.sh"
 runner=bwrap
-. "$(dirname "$0")/wall.sh"
+. "$(dirname "$0")/sandbox.sh"
 
 denied_read() { in_wall audit cat "$1" 2>&1; }
 like 'Permission denied' 'a masked file is refused to root too' "$(denied_read .env)"
@@ -80,7 +80,7 @@ wide_plan() # how the folder is mounted
 	grep -c -- "--tmpfs $wide \|--ro-bind $wide/f" "$XDG_STATE_HOME/agentwatch/sessions/wide-$1-$2/plan.txt"
 }
 is 41 'audit: the parts of a folder with a missing secret one by one' "$(wide_plan audit deny)"
-if compile wall_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/wall_probe.c"; then
+if compile sandbox_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/sandbox_probe.c"; then
 	for rules in '{default: allow}' '{default: read-only}' '{default: deny, read: ["/"]}' '{default: read-only, deny: [/dev/mqueue]}'; do
 		printf 'version: 1\nmode: enforce\nfilesystem: %s\n' "$rules" >"$tmp/queue.yaml"
 		result=ok
@@ -89,7 +89,7 @@ if compile wall_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/wall_probe.
 			"$("$aw" run -q --log none --runner bwrap --policy "$tmp/queue.yaml" -- "$compiled" queue aw-bwrap 2>&1)"
 	done
 fi
-if compile wall_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/wall_probe.c" &&
+if compile sandbox_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/sandbox_probe.c" &&
 	grep -qw landlock /sys/kernel/security/lsm 2>/dev/null || "$aw" run -q --log none --runner landlock -- true 2>/dev/null; then
 	is 0 'enforce: a folder of many parts as a whole' "$(wide_plan enforce deny)"
 	is 41 'unless a name in it is not to be seen' "$(wide_plan enforce hide)"
@@ -171,14 +171,14 @@ for how in 'audit hybrid' 'enforce hybrid' 'enforce kernel' 'enforce preload'; d
 	is '' "$how: a target that is not there is made in a view of its folder alone" "$(ls -d "$area/new" "$area/open" 2>/dev/null)"
 	is text "$how: the rest of that folder is there" "$(shown_in cat "$tmp/outside/file")"
 done
-if [ -n "$compiled" ]; then # whom nothing but the wall refuses
+if [ -n "$compiled" ]; then # whom nothing but the sandbox refuses
 	by_wall() { "$aw" run -q --log none --mode enforce --engine preload --policy "$tmp/expose.yaml" --runner bwrap -- "$compiled" "$@" 2>&1; }
 	is "read $repo/other/fine ok
 read $repo/other/secret EACCES
 read $repo/other/hid EACCES
 read $area/new/below/link EACCES
 read $area/open/file EACCES
-read $area/closed/file EACCES" 'the wall alone refuses what is named' \
+read $area/closed/file EACCES" 'the sandbox alone refuses what is named' \
 		"$(by_wall read "$repo/other/fine" read "$repo/other/secret" read "$repo/other/hid" read "$area/new/below/link" read "$area/open/file" \
 			read "$area/closed/file" | sed 's/ENOENT/EACCES/')"
 fi
@@ -202,7 +202,7 @@ fi
 expose "$area/closed" "$repo/none" ro >"$tmp/none.yaml"
 is '' 'no place is made for what is not shown' "$("$aw" run -q --log none --policy "$tmp/none.yaml" --runner bwrap -- true 2>&1; ls -d "$repo/none" 2>/dev/null)"
 expose "$shown" "$repo/none" ro >"$tmp/none.yaml"
-like "cannot be shown at $repo/none, which is not there, in a folder that is shown as it is" 'a target that is missing where things may be made: a sentence' \
+like "cannot be shown at $repo/none, which is not there, in a directory that is shown as it is" 'a target that is missing where things may be made: a sentence' \
 	"$("$aw" run -q --log none --mode enforce --policy "$tmp/none.yaml" --runner bwrap -- true 2>&1)"
 is '' 'and it is not made' "$(ls -d "$repo/none" 2>/dev/null)"
 for pair in '/ /host' '/proc /srv/proc' '/sys/kernel /srv/kernel'; do
@@ -257,7 +257,7 @@ ln -s ../node_modules/pkg/cli "$tmp/tool/bin/cli"
 echo data >"$tmp/tool/node_modules/dep/data"
 is data 'minimal: a script finds its interpreter and its modules' "$(minimal "$tmp/tool/bin/cli")"
 
-# Which wall, and when there is none.
+# Which sandbox, and when there is none.
 unset AGENTWATCH_RUNNER
 "$aw" run -q --session best --mode enforce -- true
 is bwrap 'enforce without a word about runners: bwrap' \
@@ -280,19 +280,19 @@ if have strace; then
 else
 	skip 'bwrap is tried once' 'no strace'
 fi
-if mkdir -p "/dev/shm/aw-wall.$$" 2>/dev/null; then # which is not there behind the wall
-	like 'bwrap could not build the wall' 'a wall that cannot be built' \
-		"$(cd "/dev/shm/aw-wall.$$" && "$aw" run -q --log none --mode enforce --runner bwrap -- true 2>&1)"
+if mkdir -p "/dev/shm/aw-sandbox.$$" 2>/dev/null; then # which is not there behind the sandbox
+	like 'bwrap could not build the sandbox' 'a sandbox that cannot be built' \
+		"$(cd "/dev/shm/aw-sandbox.$$" && "$aw" run -q --log none --mode enforce --runner bwrap -- true 2>&1)"
 	ok 'is one that has to be tried again' [ ! -e "$noted" ]
-	rmdir "/dev/shm/aw-wall.$$"
+	rmdir "/dev/shm/aw-sandbox.$$"
 else
-	skip 'a wall that cannot be built' 'no /dev/shm'
+	skip 'a sandbox that cannot be built' 'no /dev/shm'
 fi
 like "runner 'brwap' is not known; it is one of exec, bwrap" 'an unknown runner: the names' \
 	"$("$aw" run --runner brwap -- true 2>&1)"
 like "runner 'docker' cannot be used: .*; nothing was started" 'a missing one: enforce fails' \
 	"$("$aw" run --mode enforce --runner docker -- echo ran 2>&1)"
-like "going on with exec, without a wall.*ran" 'audit goes on, and says so' \
+like "going on with exec, without a sandbox.*ran" 'audit goes on, and says so' \
 	"$("$aw" run --runner docker -- echo ran 2>&1 | tr '\n' ' ')"
 like 'nothing was started' 'unless it is told to fail' \
 	"$("$aw" run --on-missing-runner fail --runner docker -- echo ran 2>&1)"

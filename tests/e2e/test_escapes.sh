@@ -26,21 +26,21 @@ static=static
 # attempts OPTION...: run them and number what they print.
 attempts() { relay '' < <("$escapes/run" --users "$users" "$@" 2>&1); }
 
-walls=landlock,bwrap
+sandboxes=landlock,bwrap
 if [ -n "${AW_QUICK:-}" ]; then
 	attempts --same --engines hybrid --runners bwrap
 	attempts --loosen --engines hybrid --runners bwrap
-	attempts --engines hybrid --runners $walls
+	attempts --engines hybrid --runners $sandboxes
 elif [ -z "${AW_FULL:-}" ]; then
 	# the ordinary user's are run by the ordinary user
 	users=$(id -un)
 	attempts --engines hybrid
 	attempts --engines hybrid --runners bwrap --builds "$static"
-	attempts --engines kernel --runners $walls
+	attempts --engines kernel --runners $sandboxes
 	attempts --engines preload --runners exec
-	attempts --same --engines hybrid --runners $walls
+	attempts --same --engines hybrid --runners $sandboxes
 	attempts --loosen --engines hybrid --runners bwrap
-	# a race that is not held ends early: this takes its time behind a wall alone
+	# a race that is not held ends early: this takes its time behind a sandbox alone
 	attempts --engines hybrid --runners bwrap --only '^race_' --tries 10000
 else
 	attempts --same --builds "glibc,$static"

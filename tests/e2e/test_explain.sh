@@ -51,7 +51,7 @@ if [ $engine = kernel ] && "$AGENTWATCH" run --quiet --mode enforce --runner bwr
 	is 'deny true' 'behind bwrap the loopback is the own one' "$(behind --connect 127.0.0.1:9)"
 	is 'deny true' 'audit foresees it' "$(behind --mode audit --connect 127.0.0.1:9)"
 	is 'allow true' 'and that one may listen' "$(behind --mode audit --listen 127.0.0.1:9)"
-	is 'deny null' 'not without such a wall' "$(runner=exec behind --mode audit --listen 127.0.0.1:9)"
+	is 'deny null' 'not without such a sandbox' "$(runner=exec behind --mode audit --listen 127.0.0.1:9)"
 	is 'deny null' 'which another host is not' "$(behind --connect 192.0.2.1:9)"
 	is 'allow true' 'and the session may listen in its own network' "$(behind --listen 0.0.0.0:80)"
 	printf 'version: 1\nnetwork: {listen: ["127.0.0.1:80"]}\n' >"$tmp/bare.yaml"
@@ -127,7 +127,7 @@ rm -r "$tmp/config/agentwatch" "$tmp/ws/.agentwatch.yaml"
 like 'filesystem.default: read-only; no file says otherwise' 'without any file it is the built-in one' \
 	"$(cd "$tmp/ws" && "$AGENTWATCH" policy explain --write /etc/x)"
 
-# Strength follows mode, engine and wall.
+# Strength follows mode, engine and sandbox.
 is shim 'the engine preload has the shim alone' "$(explain --engine preload --json --read "$tmp/ro/secret/key" | jq -r .strength)"
 if [ $engine = kernel ]; then
 	is supervisor 'a notified read is held by the supervisor' "$(one .strength --read "$tmp/ro/secret/key")"
@@ -148,7 +148,7 @@ else
 fi
 if "$AGENTWATCH" run --quiet --runner bwrap --mode enforce --log none -- true 2>/dev/null; then
 	is supervisor 'mounts do not hold a denied file in a folder to write: a cover falls off' "$(one .strength --runner bwrap --read "$tmp/ws/token")"
-	is 'the mounts of the wall' 'and say so' "$(one .by --runner bwrap --write /etc/passwd)"
+	is 'the mounts of the sandbox' 'and say so' "$(one .by --runner bwrap --write /etc/passwd)"
 else
 	skip 'mounts hold' 'bwrap does not work here'
 fi
@@ -165,7 +165,7 @@ if [ $engine = kernel ]; then
 	ok 'nothing was started' test ! -e "$tmp/ws/started"
 	sed 's/^exec:.*/exec: {deny: ["\/usr\/bin\/false"]}/' "$tmp/p.yaml" >"$tmp/q.yaml"
 	is 0 'without those it starts' "$(require "$tmp/q.yaml" supervisor --runner exec >/dev/null; echo $?)"
-	like 'secret" is held by supervisor' 'the kernel alone holds nothing without a wall' "$(require "$tmp/q.yaml" kernel --runner exec)"
+	like 'secret" is held by supervisor' 'the kernel alone holds nothing without a sandbox' "$(require "$tmp/q.yaml" kernel --runner exec)"
 	like 'mode audit refuses nothing' 'audit holds nothing' "$(require "$tmp/q.yaml" supervisor --mode audit)"
 else
 	skip '--require' 'no notification here'

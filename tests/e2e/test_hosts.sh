@@ -5,7 +5,7 @@
 # Runs with a hosts file, a name server and addresses of its own.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/network.sh"
-unset AGENTWATCH_RUNNER # the policies name the walls
+unset AGENTWATCH_RUNNER # the policies name the sandboxes
 need_agentwatch
 have python3 || skip_all 'no python3'
 alone_with_mounts "$0"

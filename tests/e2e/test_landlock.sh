@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../tap.sh"
 need_agentwatch
 
-compile wall_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/wall_probe.c" ||
+compile sandbox_probe gcc -D_GNU_SOURCE -O1 -static "$root/tests/e2e/sandbox_probe.c" ||
 	{ fail 'the probe is built' "$(cat "$tmp/compile.log")"; done_testing; }
 probe=$compiled
 interface=$("$AGENTWATCH" run --quiet --runner landlock --mode enforce --log - -- true 2>&1 |
@@ -30,11 +30,11 @@ filesystem:
   deny: ["$tmp/ro/secret", "!$tmp/ro/secret/public", "$tmp/ro/key", "$tmp/ws/token"]
 network: {default: deny, allow: ["127.0.0.1:18431", "unix:$tmp/ws/*"], listen: ["127.0.0.1:18432"]}
 END
-wall() { "$AGENTWATCH" run --quiet --log "$log" --runner landlock --policy "$tmp/policy.yaml" "$@"; }
+sandbox() { "$AGENTWATCH" run --quiet --log "$log" --runner landlock --policy "$tmp/policy.yaml" "$@"; }
 # gives RESULT SENTENCE CALL WHAT: what one call gives that nobody but Landlock could refuse.
 gives()
 {
-	is "$3 $4 $1" "$2" "$(wall --mode enforce --engine preload -- "$probe" "$3" "$4" 2>&1 | grep -v '^agentwatch:')"
+	is "$3 $4 $1" "$2" "$(sandbox --mode enforce --engine preload -- "$probe" "$3" "$4" 2>&1 | grep -v '^agentwatch:')"
 }
 
 gives ok 'a file beside what is denied is read' read "$tmp/ro/file"
@@ -62,9 +62,9 @@ gives ok 'removed' unlink "$tmp/ws/new"
 gives ok 'a folder is made' mkdir "$tmp/ws/folder"
 gives ok 'a socket is made' socket "$tmp/ws/socket"
 like ' (EXDEV|EACCES)$' 'nothing is moved in from outside' \
-	"$(wall --mode enforce --engine preload -- "$probe" rename "$tmp/ro/file=$tmp/ws/taken" 2>/dev/null)"
+	"$(sandbox --mode enforce --engine preload -- "$probe" rename "$tmp/ro/file=$tmp/ws/taken" 2>/dev/null)"
 like ' (EXDEV|EACCES|EPERM)$' 'nor linked, to be written there' \
-	"$(wall --mode enforce --engine preload -- "$probe" link "$tmp/ro/file=$tmp/ws/taken" 2>/dev/null)"
+	"$(sandbox --mode enforce --engine preload -- "$probe" link "$tmp/ro/file=$tmp/ws/taken" 2>/dev/null)"
 gives EPERM 'nothing is mounted' mount "$tmp/ws"
 gives ok '/dev/null is written' write /dev/null
 gives ok '/dev/shm has files made in it' create "/dev/shm/aw-landlock-$$"
@@ -96,7 +96,7 @@ if [ "$interface" -ge 4 ]; then
 	gives EACCES 'another is not' bind 18434
 	for call in 'connect 18431 ECONNREFUSED' 'connect 18433 EACCES' 'bind 18432 ok' 'bind 18434 EACCES'; do
 		is "$call" "with a supervisor that connects: $call" \
-			"$(wall --mode enforce -- "$probe" ${call% *} 2>&1 | grep -v '^agentwatch:')"
+			"$(sandbox --mode enforce -- "$probe" ${call% *} 2>&1 | grep -v '^agentwatch:')"
 	done
 	ok 'then no port is granted' grep -q 'refuses every TCP port' -r "$XDG_STATE_HOME"/agentwatch/sessions --include plan.txt
 else
@@ -118,23 +118,23 @@ gives EPERM 'and for tracing' trace "$outside"
 if is_root; then
 	gives EPERM 'root makes no device files' mknod "$tmp/ws/disk"
 	is '00000000a00405fb 00000000a00405fb 0000000000000000' 'root keeps few capabilities' \
-		"$(wall --mode enforce -- sed -n 's/^Cap\(Eff\|Bnd\|Inh\):\t//p' /proc/self/status | { read -r i; read -r e; read -r b; echo "$e $b $i"; })"
+		"$(sandbox --mode enforce -- sed -n 's/^Cap\(Eff\|Bnd\|Inh\):\t//p' /proc/self/status | { read -r i; read -r e; read -r b; echo "$e $b $i"; })"
 	gives EACCES 'root does not write to /proc/sys' write /proc/sys/kernel/core_pattern
-	is 0 'no_new_privs is not needed' "$(wall --mode enforce -- sed -n 's/^NoNewPrivs:\t//p' /proc/self/status)"
+	is 0 'no_new_privs is not needed' "$(sandbox --mode enforce -- sed -n 's/^NoNewPrivs:\t//p' /proc/self/status)"
 else
 	is 0000000000000000 'a user has no capabilities' \
-		"$(wall --mode enforce -- sed -n 's/^CapEff:\t//p' /proc/self/status)"
+		"$(sandbox --mode enforce -- sed -n 's/^CapEff:\t//p' /proc/self/status)"
 	gives ok "a user's processes write their own /proc files" write /proc/self/comm
 fi
 
 # Ordinary programs get along.
-is hello 'a shell with a pipe works' "$(wall --mode enforce -- sh -c 'echo hello | cat')"
-is '[1, 2]' 'python works' "$(cd "$tmp/ws" && wall --mode enforce -- python3 -c 'import json,subprocess; subprocess.run(["true"], check=True); print(json.loads("[1,2]"))' 2>&1)"
+is hello 'a shell with a pipe works' "$(sandbox --mode enforce -- sh -c 'echo hello | cat')"
+is '[1, 2]' 'python works' "$(cd "$tmp/ws" && sandbox --mode enforce -- python3 -c 'import json,subprocess; subprocess.run(["true"], check=True); print(json.loads("[1,2]"))' 2>&1)"
 ok 'git makes a commit' sh -c "cd '$tmp/ws' && '$AGENTWATCH' run --quiet --log '$tmp/git.jsonl' --runner landlock --mode enforce --policy '$tmp/policy.yaml' -- sh -c 'git init -q --template= r && cd r && echo x >x && git add x && git -c user.name=n -c user.email=e@x commit -qm m && git log --oneline | grep m'"
-is 7 'the exit status is kept' "$(wall --mode enforce -- sh -c 'exit 7'; echo $?)"
+is 7 'the exit status is kept' "$(sandbox --mode enforce -- sh -c 'exit 7'; echo $?)"
 
 # Who holds what is in the log.
-wall --mode enforce --engine hybrid -- sh -c "cat '$tmp/ro/key' '$tmp/ws/token'; chmod 600 '$tmp/ro/file'" >/dev/null 2>&1
+sandbox --mode enforce --engine hybrid -- sh -c "cat '$tmp/ro/key' '$tmp/ws/token'; chmod 600 '$tmp/ro/file'" >/dev/null 2>&1
 strength() { jq -r --arg p "$1" --arg c "$2" 'select(.path == $p and (.call | contains($c)) and .verdict == "deny") | .strength' "$log" | sort -u; }
 is kernel 'what is carved out is held by the kernel' "$(strength "$tmp/ro/key" open)"
 is supervisor 'what lies in a folder to write is not' "$(strength "$tmp/ws/token" open)"
@@ -146,7 +146,7 @@ like "landlock does not hold: reading of $tmp/ws/token, since $tmp/ws may be use
 is "read $tmp/ro/secret/key ok
 write $tmp/ro/file ok
 kill $outside ok" 'audit refuses nothing' \
-	"$(wall --mode audit -- "$probe" read "$tmp/ro/secret/key" write "$tmp/ro/file" kill "$outside")"
+	"$(sandbox --mode audit -- "$probe" read "$tmp/ro/secret/key" write "$tmp/ro/file" kill "$outside")"
 
 # Layers add up.  Each keeps its sessions where the one around it does not protect them.
 deep='true'
@@ -155,5 +155,5 @@ for level in 1 2 3; do
 	deep="env XDG_STATE_HOME='$tmp/deep$level' XDG_RUNTIME_DIR='$tmp/deep$level' \"$AGENTWATCH\" run --quiet --engine preload --log none --runner landlock --mode enforce --policy '$tmp/deep.yaml' -- sh -c '$(printf %s "$deep" | sed "s/'/'\\\\''/g")'"
 done
 printf 'version: 1\nbase: open\n' >"$tmp/deep.yaml"
-is 0 'one wall stands inside another' "$(sh -c "$deep" >/dev/null 2>&1; echo $?)"
+is 0 'one sandbox stands inside another' "$(sh -c "$deep" >/dev/null 2>&1; echo $?)"
 done_testing

@@ -86,12 +86,12 @@ sed -n '/^filesystem/,/^network/p' "$tmp/job.yaml" >"$tmp/job.rules"
 sed -n '/^filesystem/,/^network/p' "$tmp/again.yaml" >"$tmp/again.rules"
 same "$tmp/job.rules" "$tmp/again.rules" 'and can be learnt from again, by its name'
 
-# ... and works with what was learnt, behind every wall, while nothing else does.
-walls=
+# ... and works with what was learnt, behind every sandbox, while nothing else does.
+sandboxes=
 for runner in exec landlock bwrap; do
-	"$AGENTWATCH" run --quiet --log none --mode enforce --runner $runner -- true 2>/dev/null && walls="$walls $runner"
+	"$AGENTWATCH" run --quiet --log none --mode enforce --runner $runner -- true 2>/dev/null && sandboxes="$sandboxes $runner"
 done
-for runner in $walls; do
+for runner in $sandboxes; do
 	rm -f copy.txt
 	"$AGENTWATCH" run --log "$log" --runner "$runner" --policy "$tmp/job.yaml" -- sh job.sh \
 		<"$tmp/input" >"$tmp/out" 2>"$tmp/err"

@@ -95,7 +95,7 @@ printf 'version: 1\nmode: enforce\nrunner: exec\nfilesystem: {default: allow, de
 like 'EACCES|ermission denied' 'a denied file is an error that the host can read' "$("$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log "$log" -- \
 	"${inspector[@]}" "${filesystem[@]}" --method tools/call --tool-name read_text_file --tool-arg "path=$tmp/files/one.txt" 2>&1)"
 
-# In enforce behind a wall, without a policy file: the workspace is what the servers work on.
+# In enforce behind a sandbox, without a policy file: the workspace is what the servers work on.
 cd "$tmp/files" || exit 1
 requests filesystem \
 	"$(tool 3 read_text_file '{"path":"'"$tmp"'/files/one.txt"}')" \
@@ -104,14 +104,14 @@ requests filesystem \
 export MEMORY_FILE_PATH=$tmp/files/memory.json
 walled=$tmp/walled.jsonl
 for runner in bwrap landlock; do
-	wall=("$AGENTWATCH" run --quiet --mode enforce --runner "$runner" --log "$walled" --)
-	"${wall[@]}" true >/dev/null 2>"$tmp/err" || { skip "MCP servers behind $runner" "$(tail -n 1 "$tmp/err")"; continue; }
+	sandbox=("$AGENTWATCH" run --quiet --mode enforce --runner "$runner" --log "$walled" --)
+	"${sandbox[@]}" true >/dev/null 2>"$tmp/err" || { skip "MCP servers behind $runner" "$(tail -n 1 "$tmp/err")"; continue; }
 	for server in filesystem memory everything; do
 		command=(node "$modules/server-$server/dist/index.js")
 		[ $server != filesystem ] || command+=("$tmp/files")
 		[ $server != everything ] || command+=(stdio)
 		reset; "${driver[@]}" "$tmp/$server.jsonl" "${command[@]}" >"$tmp/bare" 2>"$tmp/bare.err"
-		reset; "${driver[@]}" "$tmp/$server.jsonl" "${wall[@]}" "${command[@]}" >"$tmp/watched" 2>"$tmp/watched.err"
+		reset; "${driver[@]}" "$tmp/$server.jsonl" "${sandbox[@]}" "${command[@]}" >"$tmp/watched" 2>"$tmp/watched.err"
 		is 0 "$runner: $server ends with status 0 when its input ends" $?
 		if [ $server = everything ]; then # it sends notifications when it likes
 			for file in bare watched; do jq -c 'select(has("id") and (has("method") | not))' "$tmp/$file" >"$tmp/$file.answers"; done
@@ -124,10 +124,10 @@ for runner in bwrap landlock; do
 		same "$tmp/bare.err" "$tmp/watched.err" "$runner: $server has the same stderr"
 		is "$("${inspector[@]}" "${command[@]}" --method tools/list 2>/dev/null)" \
 			"$runner: the inspector lists the tools of server-$server" \
-			"$("${wall[@]}" "${inspector[@]}" "${command[@]}" --method tools/list 2>"$tmp/err")"
+			"$("${sandbox[@]}" "${inspector[@]}" "${command[@]}" --method tools/list 2>"$tmp/err")"
 	done
 	mkdir -p "$HOME/.ssh" && echo PRIVATE >"$HOME/.ssh/id_ed25519"
-	like 'EACCES|ENOENT|ermission denied' "$runner: a key is out of reach of a server" "$("${wall[@]}" \
+	like 'EACCES|ENOENT|ermission denied' "$runner: a key is out of reach of a server" "$("${sandbox[@]}" \
 		"${inspector[@]}" node "$modules/server-filesystem/dist/index.js" "$HOME" \
 		--method tools/call --tool-name read_text_file --tool-arg "path=$HOME/.ssh/id_ed25519" 2>&1)"
 done

@@ -32,7 +32,7 @@ run() { "$AGENTWATCH" run --quiet --runner $runner --engine $engine --policy "$t
 names() { rm -f "$log"; run -- python3 "$root/tests/e2e/names.py" "$@" 2>&1 | paste -sd,; }
 asked() { grep -c -- "$1" "$lab/dns.log"; }
 
-# --- in every wall and engine ---
+# --- in every sandbox and engine ---
 for way in exec/hybrid exec/kernel landlock/hybrid bwrap/hybrid; do
 	runner=${way%/*} engine=${way#*/}
 	policy "$rules"

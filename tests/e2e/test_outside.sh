@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# test_outside.sh - sockets behind a wall with a network of its own.
+# test_outside.sh - sockets behind a sandbox with a network of its own.
 #
-# What a program sees is compared with the same program without a wall.
+# What a program sees is compared with the same program without a sandbox.
 . "$(dirname "$0")/../tap.sh"
 need_agentwatch
 have python3 || skip_all 'no python3'
@@ -53,7 +53,7 @@ for program in "$dynamic" "$static"; do
 	run -- "$program" "${same[@]}" >"$tmp/walled"
 	for name in "${same[@]}"; do
 		names=$(cut -d: -f1 "$tmp/bare.$name" | paste -sd'|')
-		is "$(cat "$tmp/bare.$name")" "$kind: $name is as without a wall" \
+		is "$(cat "$tmp/bare.$name")" "$kind: $name is as without a sandbox" \
 			"$(grep -E "^($names):" "$tmp/walled")"
 	done
 done
@@ -70,7 +70,7 @@ is 'denied: ECONNREFUSED, hello, udp hello, ECONNREFUSED, hello' 'network.refusa
 
 runner=exec
 for engine in hybrid preload; do
-	is 'denied: ECONNREFUSED, hello, udp hello, ECONNREFUSED, hello' "$engine, without a wall, the same" \
+	is 'denied: ECONNREFUSED, hello, udp hello, ECONNREFUSED, hello' "$engine, without a sandbox, the same" \
 		"$(run --engine $engine -- "$dynamic" denied)"
 done
 runner=bwrap

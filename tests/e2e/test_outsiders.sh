@@ -23,7 +23,7 @@ for runner in exec landlock bwrap; do
 		skip "$runner: outsiders" "$(cat "$tmp/errors")"
 		continue
 	fi
-	# 1: of the machine, or in a wall the program that made it, which no filter holds
+	# 1: of the machine, or in a sandbox the program that made it, which no filter holds
 	watched $runner "$next_pid" touch 1 >"$tmp/first"
 	ok "$runner: the calls at process 1 were made" grep -q '^ptrace' "$tmp/first"
 	is '' "$runner: process 1 is no part of the session" "$(reached <"$tmp/first")"
@@ -98,7 +98,7 @@ if have python3; then
 			is 'own lease True tried status 0' "$runner, ${rules%%,*}: descriptors from outside lead to no process there, and hold nobody up" \
 				"$(handed_down "$AGENTWATCH" run --quiet --log none --runner $runner --policy "$tmp/reading.yaml" --)"
 		done
-		# behind a wall the number may be that of one of the session's as well
+		# behind a sandbox the number may be that of one of the session's as well
 		same="${numbers[*]}"
 		if $same "$AGENTWATCH" run --quiet --log none --runner bwrap --policy "$tmp/reading.yaml" -- true 2>"$tmp/errors"; then
 			same="$same sh $tmp/second"

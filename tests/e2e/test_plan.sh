@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# test_plan.sh - walls as text: what policy show --plan prints is what tests/golden has.
+# test_plan.sh - sandboxes as text: what policy show --plan prints is what tests/golden has.
 #
 # NAME.yaml is a policy, NAME.RUNNER.root and NAME.RUNNER.user what comes out of it for a
 # small tree; only lines about the tree, and options without a path, are compared, since

@@ -125,7 +125,7 @@ rm -r "$XDG_CONFIG_HOME/agentwatch"
 is x 'a log to a device leaves it to the command' \
 	"$("$AGENTWATCH" run --quiet --mode enforce --runner exec --log /dev/null -- sh -c 'echo gone >/dev/null && echo x' 2>&1)"
 
-# Each agent, end to end, behind each wall; with AW_FULL=1 as root also as the user awtest.
+# Each agent, end to end, behind each sandbox; with AW_FULL=1 as root also as the user awtest.
 dir=${AW_AGENTS_DIR:-$root/build/agents}
 agents=(${AW_AGENTS:-claude codex opencode gemini qwen})
 [ -z "${AW_QUICK:-}" ] || agents=(${AW_AGENTS:-claude codex})
@@ -201,7 +201,7 @@ for agent in "${agents[@]}"; do
 	done
 done
 
-# Hosts talk to agents over stdio (ACP): the same messages behind a wall.
+# Hosts talk to agents over stdio (ACP): the same messages behind a sandbox.
 acp() { (cd "$place/acp/w" && timeout 90 env "${settings[@]}" node "$root/tests/agents/acp.js" "$@" 2>/dev/null); }
 acp_model()
 {

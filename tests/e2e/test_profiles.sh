@@ -17,9 +17,9 @@ is_root || all=hybrid # what differs for an ordinary user is not the engine
 
 # --- a probe: whose call it is, and since when ---
 
-compile profile_probe gcc -O1 -Wall -D_GNU_SOURCE -I"$root" -pthread "$root/tests/e2e/profile_probe.c" || skip_all 'no compiler'
+compile profile_probe gcc -O1 -Sandbox -D_GNU_SOURCE -I"$root" -pthread "$root/tests/e2e/profile_probe.c" || skip_all 'no compiler'
 dynamic=$compiled static=
-compile profile_probe.static gcc -static -O1 -Wall -D_GNU_SOURCE -I"$root" -pthread "$root/tests/e2e/profile_probe.c" && static=$compiled
+compile profile_probe.static gcc -static -O1 -Sandbox -D_GNU_SOURCE -I"$root" -pthread "$root/tests/e2e/profile_probe.c" && static=$compiled
 cat >policy.yaml <<END
 version: 1
 filesystem: {default: allow}
@@ -74,7 +74,7 @@ for engine in $all; do
 done
 
 engine=${all%% *} probe=$dynamic
-# behind a wall that holds all that the session may not read, openat from the gate would pass
+# behind a sandbox that holds all that the session may not read, openat from the gate would pass
 sed 's/^version: 1/&\nprotections: off/' "$tmp/policy.yaml" >"$tmp/gated.yaml"
 for runner in exec bwrap; do
 	is 'gate ok gate EACCES' "$runner: no gate leads out of a profile" "$(watched --mode enforce --runner $runner \

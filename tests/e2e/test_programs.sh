@@ -3,10 +3,10 @@
 # test_programs.sh - real programs reach the host that a rule names, and no other.
 #
 # Each program is run three times: bare, where it must reach the host that is denied later, and in sessions, with
-# the allowed name and with the denied one.  AW_FULL=1: more of them, and behind every wall; as an ordinary user: fewer.
+# the allowed name and with the denied one.  AW_FULL=1: more of them, and behind every sandbox; as an ordinary user: fewer.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/lab.sh"
-unset AGENTWATCH_RUNNER # the policies name the walls
+unset AGENTWATCH_RUNNER # the policies name the sandboxes
 need_agentwatch
 have jq || skip_all 'no jq'
 clients=$root/tests/e2e/lab/clients
@@ -128,14 +128,14 @@ mkdir -p "$tmp/bare-denied"
 bash "$tmp/session.sh" "$tmp/bare-denied" denied.test "$tmp/programs" >"$tmp/bare" &
 bare=$!
 
-walls=(bwrap)
-[ -z "${AW_FULL:-}" ] || walls=(bwrap landlock exec)
-for wall in "${walls[@]}"; do
-	policy "$wall"
+sandboxes=(bwrap)
+[ -z "${AW_FULL:-}" ] || sandboxes=(bwrap landlock exec)
+for sandbox in "${sandboxes[@]}"; do
+	policy "$sandbox"
 	"$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log none -- true 2>/dev/null ||
-		{ skip "behind $wall" 'it does not work here'; continue; }
+		{ skip "behind $sandbox" 'it does not work here'; continue; }
 	inside=$("$AGENTWATCH" run --quiet --policy "$tmp/policy.yaml" --log none -- readlink /proc/self/ns/net)
-	[ $wall != bwrap ] || ok "$wall: the network is another one" test "$inside" != "$(readlink /proc/self/ns/net)" -a -n "$inside"
+	[ $sandbox != bwrap ] || ok "$sandbox: the network is another one" test "$inside" != "$(readlink /proc/self/ns/net)" -a -n "$inside"
 	rm -f "$log"
 	for host in allowed denied; do
 		mkdir -p "$tmp/work/$wall-$host"
@@ -145,25 +145,25 @@ for wall in "${walls[@]}"; do
 	done
 	wait "${sessions[@]}"
 	sessions=()
-	cat "$tmp/$wall"-*.out >"$tmp/$wall"
+	cat "$tmp/$sandbox"-*.out >"$tmp/$sandbox"
 	for i in "${!list[@]}"; do
-		is "${wants[i]//@/allowed.test}" "$wall: ${list[i]}: the allowed host" "$(result "$tmp/$wall" "${list[i]}" allowed.test)"
-		got=$(result "$tmp/$wall" "${list[i]}" denied.test)
+		is "${wants[i]//@/allowed.test}" "$sandbox: ${list[i]}: the allowed host" "$(result "$tmp/$sandbox" "${list[i]}" allowed.test)"
+		got=$(result "$tmp/$sandbox" "${list[i]}" denied.test)
 		if [ "$got" = "${wants[i]//@/denied.test}" ] || [ "$got" = 'it was not run' ]; then
-			fail "$wall: ${list[i]}: not the denied one" "got: $got"
+			fail "$sandbox: ${list[i]}: not the denied one" "got: $got"
 		else
-			pass "$wall: ${list[i]}: not the denied one"
+			pass "$sandbox: ${list[i]}: not the denied one"
 			[ -z "${AW_VERBOSE:-}" ] || note "$got"
 		fi
 	done
-	is PermissionError "$wall: an address that no name gave is refused" "$(result "$tmp/$wall" address allowed.test | cut -d ' ' -f 1)"
-	like '^(PermissionError|TimeoutError)' "$wall: so is another name server" "$(result "$tmp/$wall" 'name server' denied.test)"
-	is 'no such name' "$wall: the name service knows no name that is not allowed" "$(result "$tmp/$wall" tunnel allowed.test)"
-	ok "$wall: and has not asked for it" sh -c '! grep -i tunnel "$1"' sh "$lab/dns.log"
-	ok "$wall: denied names are logged" jq -es 'any(.[]; .call == "dns" and .host == "denied.test" and .verdict == "deny")' "$log.denied"
-	ok "$wall: connections are logged with the name and the rule" jq -es 'any(.[]; .call == "connect" and .host == "allowed.test" and
+	is PermissionError "$sandbox: an address that no name gave is refused" "$(result "$tmp/$sandbox" address allowed.test | cut -d ' ' -f 1)"
+	like '^(PermissionError|TimeoutError)' "$sandbox: so is another name server" "$(result "$tmp/$sandbox" 'name server' denied.test)"
+	is 'no such name' "$sandbox: the name service knows no name that is not allowed" "$(result "$tmp/$sandbox" tunnel allowed.test)"
+	ok "$sandbox: and has not asked for it" sh -c '! grep -i tunnel "$1"' sh "$lab/dns.log"
+	ok "$sandbox: denied names are logged" jq -es 'any(.[]; .call == "dns" and .host == "denied.test" and .verdict == "deny")' "$log.denied"
+	ok "$sandbox: connections are logged with the name and the rule" jq -es 'any(.[]; .call == "connect" and .host == "allowed.test" and
 		.verdict == "allow" and .rule.text == "allowed.test")' "$log.allowed"
-	ok "$wall: nothing else was reached" jq -es 'map(select(.event == "call" and .call != "getaddrinfo")) | all(.[]; ((.host // "") | endswith("denied.test") | not) or
+	ok "$sandbox: nothing else was reached" jq -es 'map(select(.event == "call" and .call != "getaddrinfo")) | all(.[]; ((.host // "") | endswith("denied.test") | not) or
 		.verdict == "deny") and all(.[]; (.address // "") as $a | (["192.0.2.20", "2001:db8::20"] | index($a) | not) or .verdict == "deny")' "$log.denied"
 done
 wait $bare

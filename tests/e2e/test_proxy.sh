@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# test_proxy.sh - network.proxy: the same rules for who asks a proxy, in every engine and wall.
+# test_proxy.sh - network.proxy: the same rules for who asks a proxy, in every engine and sandbox.
 #
 # Runs with a hosts file, a name server that mostly is silent, and servers of its own.
 . "$(dirname "$0")/../tap.sh"
@@ -171,25 +171,25 @@ like '^agentwatch: network.proxy has no effect in mode audit[^|]*\|no$' 'mode au
 	"$("$AGENTWATCH" run --runner exec --policy "$tmp/policy.yaml" -- sh -c 'echo "${HTTP_PROXY-no}"' 2>&1 | grep -v 'would' | paste -sd'|')"
 
 # The user's own proxy behind it.
-for wall in exec bwrap; do
-	runner=$wall
+for sandbox in exec bwrap; do
+	runner=$sandbox
 	run -- true >/dev/null 2>&1 || continue
 	policy '"api.test:8080", "far.example", "localhost"'
 	: >"$tmp/outside.log"
 	export HTTPS_PROXY=http://user:p%40ss@192.0.2.20:3128 http_proxy=http://user:p%40ss@192.0.2.20:3128
-	like '^HTTP/1.1 200 Connection established  HTTP/1.1 200 OK.*hello' "$wall: a tunnel through the proxy upstream" "$(ask tunnel=api.test:8080)"
+	like '^HTTP/1.1 200 Connection established  HTTP/1.1 200 OK.*hello' "$sandbox: a tunnel through the proxy upstream" "$(ask tunnel=api.test:8080)"
 	is 'by way of me|403 two.test:8080 is not among what network.allow of the policy admits, and network.default is deny told' \
-		"$wall: a URL, and what is refused stays here" "$(ask url=far.example/x url=two.test:8080/)"
-	is 'http CONNECT api.test:8080 Basic dXNlcjpwQHNz|http GET http://far.example/x Basic dXNlcjpwQHNz' "$wall: who we are is told to it alone" \
+		"$sandbox: a URL, and what is refused stays here" "$(ask url=far.example/x url=two.test:8080/)"
+	is 'http CONNECT api.test:8080 Basic dXNlcjpwQHNz|http GET http://far.example/x Basic dXNlcjpwQHNz' "$sandbox: who we are is told to it alone" \
 		"$(paste -sd'|' <"$tmp/outside.log" | sed 's/web[^|]*|//')"
 	HTTPS_PROXY=http://192.0.2.20:3128
-	like '^HTTP/1.1 502 .*X-Agentwatch-Reason: the proxy upstream \(192.0.2.20:3128\) answers: 407 Who are you\?' "$wall: its refusal is passed on" "$(ask tunnel=api.test:8080)"
+	like '^HTTP/1.1 502 .*X-Agentwatch-Reason: the proxy upstream \(192.0.2.20:3128\) answers: 407 Who are you\?' "$sandbox: its refusal is passed on" "$(ask tunnel=api.test:8080)"
 	export HTTPS_PROXY=socks5h://user:p%40ss@192.0.2.20:1080 http_proxy=socks5://user:p%40ss@192.0.2.20:1080
 	: >"$tmp/outside.log"
-	is "hello from inside, 0 bytes|$hello" "$wall: SOCKS upstream, with names and with addresses" "$(ask socks=api.test:8080 url=api.test:8080/)"
-	is 'socks 3 api.test|socks 1 192.0.2.10' "$wall: ... as its URL says" "$(grep socks "$tmp/outside.log" | paste -sd'|')"
+	is "hello from inside, 0 bytes|$hello" "$sandbox: SOCKS upstream, with names and with addresses" "$(ask socks=api.test:8080 url=api.test:8080/)"
+	is 'socks 3 api.test|socks 1 192.0.2.10' "$sandbox: ... as its URL says" "$(grep socks "$tmp/outside.log" | paste -sd'|')"
 	export NO_PROXY=api.test HTTPS_PROXY=http://192.0.2.20:9 http_proxy=http://192.0.2.20:9
-	is "$hello|HTTP/1.1 502 Bad Gateway" "$wall: NO_PROXY" "$(ask url=api.test:8080/ 'raw=CONNECT far.example:443 HTTP/1.1\r\n\r\n')"
+	is "$hello|HTTP/1.1 502 Bad Gateway" "$sandbox: NO_PROXY" "$(ask url=api.test:8080/ 'raw=CONNECT far.example:443 HTTP/1.1\r\n\r\n')"
 	unset HTTPS_PROXY http_proxy NO_PROXY
 done
 runner=exec

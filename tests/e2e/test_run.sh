@@ -79,7 +79,7 @@ like '^agentwatch ' '--version answers' "$("$aw" --version)"
 # --- what went wrong, where, and what to do
 message() { local wanted=$1 sentence=$2; shift 2; like "$wanted" "$sentence" "$("$aw" run "$@" -- true 2>&1)"; }
 message "opening the log $tmp/none/log: .*; --log FILE" 'a log that cannot be opened: where, and that it can be elsewhere' --log "$tmp/none/log"
-message "workspace '$tmp/none': .*--workspace wants a folder" 'a workspace that is not there' --workspace "$tmp/none"
+message "workspace '$tmp/none': .*--workspace wants a directory" 'a workspace that is not there' --workspace "$tmp/none"
 message "'a/b' is not the name of an agent: .*such as claude" 'a name that no agent can have' --agent a/b
 mkdir "$tmp/parts"
 cp "$(readlink -f "$aw")" "$tmp/parts/agentwatch"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# test_tools.sh - presets for tools: each does its task in enforce behind a wall, with its preset
+# test_tools.sh - presets for tools: each does its task in enforce behind a sandbox, with its preset
 # and nothing else, and what the preset does not give stays refused.
 #
-# AW_TEST_RUNNER names one wall; AW_FULL=1 tries them all, and what takes long behind each.
+# AW_TEST_RUNNER names one sandbox; AW_FULL=1 tries them all, and what takes long behind each.
 . "$(dirname "$0")/../tap.sh"
 . "$root/tests/e2e/network.sh"
 need_agentwatch

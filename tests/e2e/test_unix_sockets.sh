@@ -5,7 +5,7 @@
 # Runs with a /run of its own, where servers have these names.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/network.sh"
-unset AGENTWATCH_RUNNER # the policies name the walls
+unset AGENTWATCH_RUNNER # the policies name the sandboxes
 need_agentwatch
 have python3 || skip_all 'no python3'
 have jq || skip_all 'no jq'

@@ -111,7 +111,7 @@ static int past_connection(struct target *t, int how)
 	return result(sendto(fd, "x", 1, 0, (struct sockaddr *)&other, sizeof other));
 }
 
-/* --- behind a wall: a socket of the network outside is no server's --- */
+/* --- behind a sandbox: a socket of the network outside is no server's --- */
 
 static unsigned long long network_of(int fd)
 {

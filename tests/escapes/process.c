@@ -245,7 +245,8 @@ static int signals(struct target *t, int how)
 	}
 }
 
-/* Only the process that stage.py made: behind a wall the number may be someone else's.
+/* Only the process that stage.py made: behind a sandbox the number may be someone
+ * else's.
  */
 static int outside(struct target *t, int how)
 {

@@ -19,7 +19,7 @@ Mode `enforce`; users: {users}; builds: {builds}; {tries} tries for each race; L
 | sign | meaning |
 |---|---|
 | S | held: the supervisor refused it, and the log says so |
-| K | held: the kernel refused it (a wall, Landlock, namespaces, the filter, or the rights of the user) |
+| K | held: the kernel refused it (a sandbox, Landlock, namespaces, the filter, or the rights of the user) |
 | SK | one or the other, by user or build |
 | **open** | not held: it got through in at least one of the runs |
 | - | cannot be tried there |

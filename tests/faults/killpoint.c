@@ -10,7 +10,7 @@
  * WHAT is a signal's number, and then each call counts twice: before and behind it; or
  * something that is used up from the N-th call that wants it on: "memory",
  * "descriptors", "threads" or "disk".  Prints one line of JSON: how often it stopped,
- * the number of the call that it was done at, how the front ended; who "crashed";
+ * the number of the call that it was done at, how the launcher ended; who "crashed";
  * "hung" when something still ran SECONDS later.
  */
 #include <errno.h>

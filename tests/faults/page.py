@@ -24,7 +24,7 @@ POINTS = """
 A run of 15 ms, once for each system call that one of its processes makes. SIGKILL comes before and behind the call. With *memory*,
 *descriptors*, *threads* or *disk* there is none left from that call on, so all that ask for it fail (ENOMEM, EMFILE, EAGAIN,
 ENOSPC); with *allocations* it is `malloc` that fails, in front and service together, from that one on or that one alone. The child is the
-command's, or what a wall's program starts. Nothing may hang, crash or be left; what audit has begun comes to its end; what
+command's, or what a sandbox's program starts. Nothing may hang, crash or be left; what audit has begun comes to its end; what
 is not begun is told why.
 
 Cells have the points that struck, and how many the longest run had: runs differ in length, so the last ones are not met by each;

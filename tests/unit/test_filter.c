@@ -211,7 +211,7 @@ static void typing_is_noticed(void)
 	data.args[1] = SOCK_DGRAM;
 	ok(notified(&data), "nor one of another family");
 	data = call(aw_syscalls[AW_SYS_kill].nr, ELSEWHERE);
-	ok(allowed(&data), "kill passes where the wall holds it");
+	ok(allowed(&data), "kill passes where the sandbox holds it");
 	data = call(aw_syscalls[AW_SYS_clone3].nr, ELSEWHERE);
 	ok(bpf_run(filter.code, filter.count, &data) == (SECCOMP_RET_ERRNO | ENOSYS),
 		"clone3 is not there, since its flags are in memory");
@@ -305,8 +305,9 @@ static void owners_are_noticed(void)
 	ok(notified(&data), "flags are, where they ask for signals");
 	data.args[1] = F_SETSIG;
 	aw_filter_build(&(struct aw_filter_params){.holds = true}, &filter);
-	ok(notified(&data), "also where a wall has pids of its own: somebody outside "
-			    "may be the owner already");
+	ok(notified(&data),
+		"also where a sandbox has pids of its own: somebody outside "
+		"may be the owner already");
 }
 
 static void a_send_needs_an_address(void)

@@ -135,7 +135,7 @@ static bool carries(const struct aw_policy *p, const char *from, const char *to)
 	return aw_image_carries(p->image, 0, a, strlen(a), b, strlen(b), &found);
 }
 
-/* A wall must not close a file that git renames onto. */
+/* A sandbox must not close a file that git renames onto. */
 static void walls_leave_them(const struct aw_policy *p)
 {
 	unsigned closed = 0;
@@ -149,7 +149,7 @@ static void walls_leave_them(const struct aw_policy *p)
 			strstr(path, "gitconfig"))
 			closed++;
 	}
-	ok(!closed, "no boundary of a wall runs along one");
+	ok(!closed, "no boundary of a sandbox runs along one");
 	ok(carries(p, "w/conf", "w/x"), "a folder above an included file stays");
 	ok(!carries(p, "w/real2", "w/x"), "another may move");
 }

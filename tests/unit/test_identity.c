@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_identity.c - what stands behind a wall is what was planned, or nothing starts.
+/* test_identity.c - what stands behind a sandbox is what was planned, or nothing
+ * starts.
  */
 #include <stdio.h>
 #include <stdlib.h>

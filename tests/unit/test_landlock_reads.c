@@ -17,7 +17,7 @@
 
 enum { NEWEST = 7 };
 
-/* "/" at the end: a folder; "!" at the front: a program. */
+/* "/" at the end: a folder; "!" at the launcher: a program. */
 static const char *const tree[] = {"/ro/", "/ro/data", "!/ro/tool", "/ro/key",
 	"!/ro/bad", "/ro/open/", "/ro/open/file", "/ro/deep/", "/ro/deep/token",
 	"!/ro/deep/tool", "/ro/deep/open/", "/ro/deep/open/file", "/rw/", "/rw/file",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_plan.c - from a policy to what a wall shows and hides. */
+/* test_plan.c - from a policy to what a sandbox shows and hides. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

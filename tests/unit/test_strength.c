@@ -78,7 +78,7 @@ static struct aw_landlock landlock = {.version = 7,
 enum { BARE, LANDLOCK, MOUNTS, SHIM, AUDIT, SESSIONS };
 static struct aw_strength_facts facts[SESSIONS];
 static const char *const session_names[] = {
-	"no wall", "Landlock", "mounts", "shim", "audit"};
+	"no sandbox", "Landlock", "mounts", "shim", "audit"};
 
 #define S AW_BY_SUPERVISOR
 #define R AW_BY_SUPERVISOR_RACED

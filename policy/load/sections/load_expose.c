@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_expose.c - filesystem.expose: what of the host a wall shows, and where. */
+/* load_expose.c - filesystem.expose: what of the host a sandbox shows, and where. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static const struct aw_shape mode_shape = {.kind = AW_SHAPE_WORD, .words = modes
 static const struct aw_key keys[] = {
 	{"source", read_side, 0, AW_KEY_REQUIRED, &path_shape, "path on the host"},
 	{"target", read_side, 1, 0, &path_shape,
-		"where a wall shows it; the source when not given"},
+		"where a sandbox shows it; the source when not given"},
 	{"mode", read_mode, 0, 0, &mode_shape,
 		"ro: to read, when not given; rw: to change, too"},
 	{NULL, NULL, 0, 0, NULL, NULL},
@@ -180,7 +180,7 @@ static bool can_show(
 		return true;
 	if (strcmp(target, "/") == 0) {
 		aw_report(l, at,
-			"'%.100s' cannot be shown at '/'; name a folder below it",
+			"'%.100s' cannot be shown at '/'; name a directory below it",
 			draft->source_text);
 		return false;
 	}
@@ -190,7 +190,7 @@ static bool can_show(
 	aw_report(l, at,
 		"'%.100s' cannot be shown at '%.100s', since /proc and /sys are "
 		"guarded "
-		"by their own names; expose the folders that are needed",
+		"by their own names; expose the directories that are needed",
 		draft->source_text, draft->target_text);
 	return false;
 }
@@ -232,7 +232,8 @@ void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argume
 	(void)argument;
 	if (l->profile) {
 		aw_report(l, value,
-			"'expose' has no place in a profile: a wall shows the same to "
+			"'expose' has no place in a profile: a sandbox shows the same "
+			"to "
 			"all of a session");
 		return;
 	}

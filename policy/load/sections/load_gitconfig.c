@@ -37,7 +37,7 @@ static char *read_file(const char *file, size_t *ret_len)
 }
 
 /*
- * An include's path as a file, without links and dots in its folder: git-config(1),
+ * An include's path as a file, without links and dots in its directory: git-config(1),
  * Includes.  It need not be there yet.  Owned by the caller; NULL: nothing that is
  * known.
  */

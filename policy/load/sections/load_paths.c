@@ -93,7 +93,7 @@ static bool add_component(struct aw_loader *l, const struct aw_node *at,
 	return true;
 }
 
-/* A trailing "**" is all below a folder without the folder: the same as "*". */
+/* A trailing "**" is all below a directory without the directory: the same as "*". */
 static void finish(struct aw_bytes *out)
 {
 	if (ends_with(out, "/**"))

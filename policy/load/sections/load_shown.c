@@ -3,8 +3,8 @@
  * load_shown.c - rules about what is exposed hold under its other name, too.
  *
  * With /srv/data shown at /data, a rule for /srv/data/key gets a second one behind it,
- * for /data/key.  So whoever asks about a name, a wall included, need not know what is
- * shown where.
+ * for /data/key.  So whoever asks about a name, a sandbox included, need not know what
+ * is shown where.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -220,7 +220,7 @@ static void show(struct aw_loader *l, const struct aw_exposed *exposed, size_t c
 		say_again(&s, i);
 }
 
-/* What a wall shows stays for as long as the session lasts. */
+/* What a sandbox shows stays for as long as the session lasts. */
 static void keep_shown(struct aw_loader *l)
 {
 	const struct aw_policy *before = l->variables->before;

@@ -185,7 +185,7 @@ bool aw_verdict_refuses(const char *verdict)
 }
 
 /*
- * True when pattern matches path or a folder above it.  "*", "?" and "[...]" stay
+ * True when pattern matches path or a directory above it.  "*", "?" and "[...]" stay
  * within a component, "**" crosses; a pattern without a slash may match any component.
  */
 static bool covers_path(const char *pattern, const char *path)

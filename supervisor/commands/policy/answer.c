@@ -22,7 +22,7 @@ static void print_reason(const struct aw_source_line *word)
 	if (word->fallback)
 		printf("agentwatch itself: %s", word->fallback);
 	else if (word->inside && word->decision.verdict == AW_ALLOW)
-		printf("the wall, whose network is the session's own");
+		printf("the sandbox, whose network is the session's own");
 	else if (word->by_rule)
 		printf("%s:%u: \"%s\" (%s)", word->rule.file, word->rule.line,
 			text ? text : "?", word->rule.layer);

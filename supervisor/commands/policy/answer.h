@@ -15,7 +15,7 @@ struct aw_answer {
 	const char *verb; /* "read", ... */
 	struct aw_source_line word;
 	struct aw_enforced held;
-	const char *granted; /* the folder by which Landlock lets it, or NULL */
+	const char *granted; /* the directory by which Landlock lets it, or NULL */
 };
 
 /* Some lines for people, or one JSON object, on stdout. */

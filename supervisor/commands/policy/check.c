@@ -122,7 +122,7 @@ static const struct aw_option check_options[] = {
 	{"require", 0, AW_OPT_CHOICE, AT(require), NULL, "kernel|supervisor",
 		"a rule that is held by less is an error, as in run"},
 	{"runner", 0, AW_OPT_STRING, AT(runner), "NAME", NULL,
-		"with --require and --verbose: behind this wall"},
+		"with --require and --verbose: behind this sandbox"},
 	{"engine", 0, AW_OPT_CHOICE, AT(engine), "ENGINE", "auto|hybrid|kernel|preload",
 		"the same: with this engine"},
 	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce",

@@ -188,7 +188,7 @@ static const struct aw_option options[] = {
 		"may this be spoken to? Also unix:/path, unix:@name"},
 	{"listen", 0, AW_OPT_LIST, AT(listen), "PORT", NULL,
 		"may this be listened on? Also ADDRESS:PORT, unix:/path"},
-	{"runner", 0, AW_OPT_STRING, AT(runner), "NAME", NULL, "behind this wall"},
+	{"runner", 0, AW_OPT_STRING, AT(runner), "NAME", NULL, "behind this sandbox"},
 	{"engine", 0, AW_OPT_CHOICE, AT(engine), "ENGINE", "auto|hybrid|kernel|preload",
 		"with this engine"},
 	{"mode", 'm', AW_OPT_CHOICE, AT(mode), NULL, "audit|enforce", "in this mode"},
@@ -199,7 +199,7 @@ static const struct aw_option options[] = {
 	{"profile", 0, AW_OPT_LIST, AT(profiles), "NAME", NULL,
 		"for a process in this profile; may be repeated"},
 	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,
-		"for this folder, not for the one around the working directory"},
+		"for this directory, not for the one around the working directory"},
 	{"agent", 'a', AW_OPT_STRING, AT(agent), "NAME", NULL,
 		"with this agent's layer and preset"},
 	{"json", 0, AW_OPT_FLAG, AT(json), NULL, NULL, "one JSON object a line"},
@@ -215,7 +215,7 @@ const struct aw_command aw_command_policy_explain = {
 		"whom it is held, and what each file, the presets and the protections "
 		"say by themselves.  Paths may be relative, begin with ~ or not exist "
 		"yet; what is judged is the file that a link leads to.\n\n"
-		"  kernel: a wall or Landlock refuses the program's own calls\n"
+		"  kernel: a sandbox or Landlock refuses the program's own calls\n"
 		"  supervisor: it makes the call for the program, or refuses it\n"
 		"  supervisor-raced: it judges, then the call goes on, and a second "
 		"thread could exchange the name in between\n"

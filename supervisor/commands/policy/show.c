@@ -105,9 +105,9 @@ static const struct aw_option show_options[] = {
 	{"agent", 'a', AW_OPT_STRING, AT(agent), "NAME", NULL,
 		"with this agent's layer and preset"},
 	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,
-		"for this folder, not for the one around the working directory"},
+		"for this directory, not for the one around the working directory"},
 	{"plan", 0, AW_OPT_FLAG, AT(plan), NULL, NULL,
-		"print the wall that run would build: what can be reached, and how"},
+		"print the sandbox that run would build: what can be reached, and how"},
 	{"runner", 0, AW_OPT_STRING, AT(runner), "NAME", NULL,
 		"behind this runner; with --plan and without a word in the policy: "
 		"bwrap"},
@@ -131,7 +131,8 @@ const struct aw_command aw_command_policy_show = {
 		"written; rules\n"
 		"for one runner are in it when it is the runner that run would take, "
 		"or --runner.\n\n"
-		"With --plan the wall is printed instead that run would build around "
+		"With --plan the sandbox is printed instead that run would build "
+		"around "
 		"COMMAND:\n"
 		"what can be read and written there, the network, and the runner's "
 		"command line.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* show_plan.c - showing a wall without building it. */
+/* show_plan.c - showing a sandbox without building it. */
 #include "supervisor/commands/policy/show_plan.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "supervisor/launch/layers.h"
 
 /*
- * Print the wall that `run` would build for command (NULL at the end; may be empty)
+ * Print the sandbox that `run` would build for command (NULL at the end; may be empty)
  * with this runner; NULL: the policy's, else bwrap.  Nothing is made or started.
  */
 int aw_plan_show(const struct aw_policy *policy, const struct aw_layers *layers,

@@ -373,8 +373,8 @@ static void look_at_machine(const struct aw_effective *standing,
 }
 
 /*
- * Behind a wall with a network of its own, what no rule speaks of may be listened at,
- * and a loopback is the session's: the host's is still out of reach.
+ * Behind a sandbox with a network of its own, what no rule speaks of may be listened
+ * at, and a loopback is the session's: the host's is still out of reach.
  */
 static void look_inside(const struct aw_effective *standing,
 	const struct aw_asked_subject *subject, struct aw_source_line *ret)

@@ -32,7 +32,7 @@ struct aw_asking {
 
 /*
  * Read what was asked: a path, relative ones from the working directory on; a program
- * with its arguments, parted by blanks; an address as in a policy ("host:443",
+ * with its arguments, separated by spaces; an address as in a policy ("host:443",
  * "10.0.0.7:22", "[::1]:80", "unix:/path", "unix:@name"), to listen on also a port
  * alone. A path need not exist; links on its way are followed, and at its end unless it
  * is to be deleted.

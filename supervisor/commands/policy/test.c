@@ -248,7 +248,7 @@ static const struct aw_option options[] = {
 	{"policy", 'p', AW_OPT_LIST, AT(policies), "FILE", NULL,
 		"one more layer on top; may be repeated"},
 	{"workspace", 'w', AW_OPT_STRING, AT(workspace), "DIR", NULL,
-		"for this folder, not for the one around the working directory"},
+		"for this directory, not for the one around the working directory"},
 	{"agent", 'a', AW_OPT_STRING, AT(agent), "NAME", NULL,
 		"for this agent, where an entry names none"},
 };

@@ -118,7 +118,7 @@ static bool refuse_nameless(struct aw_notified *call, uint64_t flags)
 	if (!call->watch->holds ||
 		(!(flags & AT_EMPTY_PATH && !call->raw[0]) && !is_nameless(call)))
 		return false;
-	call->event.why = "a program without a name in a folder cannot be judged";
+	call->event.why = "a program without a name in a directory cannot be judged";
 	aw_call_decide(call, &decision);
 	return true;
 }
@@ -243,7 +243,7 @@ void aw_call_exec(struct aw_notified *call)
 	if (!aw_call_path(call, at ? (int)call->args[0] : AT_FDCWD,
 		    call->args[row->path], !(flags & AT_SYMLINK_NOFOLLOW), call->raw,
 		    call->path, &event->path, &event->raw, &looked_up)) {
-		/* the text could be read, and its folder has no name */
+		/* the text could be read, and its directory has no name */
 		if (!looked_up)
 			looked_up =
 				call->raw[0] || flags & AT_EMPTY_PATH ? EBADF : ENOENT;

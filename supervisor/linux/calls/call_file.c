@@ -181,7 +181,7 @@ static bool makes_only(const struct aw_notified *call)
 	}
 }
 
-/* Nothing can be made where no folder is. */
+/* Nothing can be made where no directory is. */
 static bool has_no_parent(const struct aw_notified *call)
 {
 	char parent[AW_CALL_PATH];

@@ -13,7 +13,7 @@
 #include "supervisor/linux/target/creds.h"
 #include "supervisor/util/cleanup.h"
 
-/* Cut path back to the deepest folder above it that the host has. */
+/* Cut path back to the deepest directory above it that the host has. */
 static bool cut_to_existing(char *path, struct stat *ret)
 {
 	char *slash;
@@ -28,7 +28,7 @@ static bool cut_to_existing(char *path, struct stat *ret)
 	return false;
 }
 
-/* Does the target see this folder, and not something that a sandbox put over it? */
+/* Does the target see this directory, and not something that a sandbox put over it? */
 static bool is_seen(
 	const struct aw_target *target, const char *path, const struct stat *on_host)
 {
@@ -47,7 +47,7 @@ static bool is_seen(
 		return false;
 	if (st.st_dev == on_host->st_dev && st.st_ino == on_host->st_ino)
 		return true;
-	/* a folder of which only parts are there can be listed; a cover cannot */
+	/* a directory of which only parts are there can be listed; a cover cannot */
 	return (st.st_mode & (S_IRUSR | S_IRGRP | S_IROTH)) != 0;
 }
 

@@ -61,7 +61,7 @@ static void done(struct aw_notified *call, long result)
 	aw_emulate_answer(call, result < 0 ? -errno : result);
 }
 
-/* What is taken away does no harm to git, and a folder is no configuration. */
+/* What is taken away does no harm to git, and a directory is no configuration. */
 static bool may_for_git(struct aw_notified *call, const struct aw_location *place)
 {
 	bool folder = call->sys == AW_SYS_mkdir || call->sys == AW_SYS_mkdirat;
@@ -145,7 +145,7 @@ static bool is_no_name(const struct aw_location *place)
 	       (last[0] == '.' && (!last[1] || (last[1] == '.' && !last[2])));
 }
 
-/* Under its name a path goes on: a folder or a symbolic link. */
+/* Under its name a path goes on: a directory or a symbolic link. */
 static bool leads_on(const struct aw_location *place)
 {
 	return place->object >= 0 &&
@@ -337,8 +337,8 @@ static bool asks_to_write(const struct aw_notified *call)
 
 /*
  * The kernel knows modes and mounts, and neither the rules nor what we would do on
- * behalf.  A program that believes its answer goes where it may not write.  Of a folder
- * it is asked whether anything may be written below.
+ * behalf.  A program that believes its answer goes where it may not write.  Of a
+ * directory it is asked whether anything may be written below.
  */
 static void answer_access(struct aw_notified *call, const struct aw_location *place)
 {

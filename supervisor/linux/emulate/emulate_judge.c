@@ -19,7 +19,7 @@
 
 /*
  * "/proc/PID" of the target itself is what rules call /proc/self.  With a pid namespace
- * of the wall's, its /proc has the numbers that are used inside.
+ * of the sandbox's, its /proc has the numbers that are used inside.
  */
 static size_t as_self(const struct aw_notified *call, const struct aw_location *place,
 	char *to, size_t size)
@@ -100,7 +100,8 @@ static bool is_private_of_outsider(
 	return what != NULL;
 }
 
-/* Pipes, sockets and memory that was never in a folder: no rule can be about them. */
+/* Pipes, sockets and memory that was never in a directory: no rule can be about them.
+ */
 static bool has_no_name(const struct aw_location *place)
 {
 	static const char memory[] = "/memfd:";
@@ -137,7 +138,7 @@ static bool had_name(const struct aw_location *place, size_t *ret_len)
 	size_t n = sizeof(gone) - 1;
 	struct stat st;
 
-	/* found by name in a folder, not by a descriptor */
+	/* found by name in a directory, not by a descriptor */
 	if (place->parent >= 0 && place->last[0] && place->last[0] != '/' &&
 		strcmp(place->last, ".") != 0 && strcmp(place->last, "..") != 0)
 		return false;

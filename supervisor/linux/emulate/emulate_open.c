@@ -225,7 +225,7 @@ static int open_existing(const struct aw_location *place, const struct params *p
 }
 
 /*
- * Not there yet: made in the folder that was judged; O_EXCL, so it is nobody else's,
+ * Not there yet: made in the directory that was judged; O_EXCL, so it is nobody else's,
  * and no link is followed.
  */
 static int open_new(const struct aw_location *place, const struct params *params)

@@ -27,7 +27,7 @@ struct machine_thing {
 	enum aw_action action;
 	const char *name; /* its path */
 	size_t len;
-	int fd;		       /* it, or the folder that it is to be in; -1: neither */
+	int fd; /* it, or the directory that it is to be in; -1: neither */
 	const struct stat *st; /* NULL: it is not there */
 	pid_t tid;	       /* whose terminal may be opened */
 	dev_t proc, pts;       /* the file systems of its /proc and /dev/pts */
@@ -154,7 +154,7 @@ static bool is_proc_elsewhere(const struct machine_thing *thing)
 	if (strncmp(thing->name, "/proc", 5) != 0 ||
 		(thing->name[5] && thing->name[5] != '/'))
 		return true;
-	/* a wall may show settings of this machine's in a /proc of its own */
+	/* a sandbox may show settings of this machine's in a /proc of its own */
 	return is_of_process(thing->name) && st.st_dev != thing->proc;
 }
 

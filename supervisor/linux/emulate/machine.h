@@ -2,7 +2,7 @@
 /*
  * machine.h - files that are the machine: devices, and settings of the kernel.
  *
- * A rule for a folder does not mean these: a disk is every file on it, and what is
+ * A rule for a directory does not mean these: a disk is every file on it, and what is
  * written to /proc/sys/kernel/core_pattern runs programs outside of every sandbox.
  */
 #ifndef AW_SUPERVISOR_LINUX_EMULATE_MACHINE_H

@@ -5,8 +5,9 @@
  *
  * Between the look at a place and the call another thread may put something else at its
  * name.  So what is there is reached by the descriptor that holds it, and a name is
- * used only as one component of the folder that is held, in calls that follow no link
- * there. No other code that acts for a target may make such calls (tests/by_name.sh).
+ * used only as one component of the directory that is held, in calls that follow no
+ * link there. No other code that acts for a target may make such calls
+ * (tests/by_name.sh).
  *
  * All return what the system call returns, -1 with errno.
  */
@@ -25,7 +26,7 @@ struct aw_object_path aw_object_path(int object);
 /* Open what is pinned; flags of open(2) as they are. */
 int aw_location_open(int object, int flags, mode_t mode);
 
-/* Make a file in the folder of the place and open it: never one that is there. */
+/* Make a file in the directory of the place and open it: never one that is there. */
 int aw_location_open_new(
 	const struct aw_location *place, uint64_t flags, uint64_t mode);
 
@@ -42,7 +43,7 @@ void aw_location_unmake(const struct aw_location *place, int fd);
 /* One more name for the object that was found at `from`, whatever it is. */
 int aw_location_link_to(const struct aw_location *from, const struct aw_location *to);
 
-/* Do the folders of the two lie in different file systems? */
+/* Do the directories of the two lie in different file systems? */
 bool aw_location_is_apart(const struct aw_location *a, const struct aw_location *b);
 
 /* Whatever is at that name now gets the other one. */
@@ -51,7 +52,7 @@ int aw_location_rename(
 
 /*
  * The object that was found at `from` gets the name `to`, and nothing else does: by a
- * hard link, a folder by way of a name that nobody knows.  flags: 0 or
+ * hard link, a directory by way of a name that nobody knows.  flags: 0 or
  * RENAME_NOREPLACE.
  */
 int aw_location_move(

@@ -6,8 +6,8 @@
  * to it, so the target's own text is used where that leads to the place.  bind(2)
  * cannot be told to follow no link, and what the text leads to may have changed since
  * it was judged. So a thread that lives for this call alone is held by Landlock to make
- * sockets in the folder of the place and nowhere else.  Where that refuses, and where
- * there is no Landlock, the socket is bound by the descriptor of the folder.
+ * sockets in the directory of the place and nowhere else.  Where that refuses, and
+ * where there is no Landlock, the socket is bound by the descriptor of the directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static int bind_to(int socket, const char *text)
 	return bind(socket, (const struct sockaddr *)&un, (socklen_t)len);
 }
 
-/* A name that fits only without the way to its folder. */
+/* A name that fits only without the way to its directory. */
 static int bind_from(const struct aw_location *place, int socket)
 {
 	int result, why;
@@ -65,7 +65,7 @@ static int bind_from(const struct aw_location *place, int socket)
 	return result;
 }
 
-/* From now on this thread makes sockets below the folder and nothing else. */
+/* From now on this thread makes sockets below the directory and nothing else. */
 static bool hold_to(int folder)
 {
 	AW_CLOSE int rules = aw_landlock_begin(AW_LL_MAKES, 0, 0);

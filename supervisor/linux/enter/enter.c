@@ -6,11 +6,11 @@
  *
  * Reads an order (enter.h) from the socket FD and does as it says: lowers limits, goes
  * behind Landlock, takes the environment and signals that the command is to have when a
- * wall's program stands between, installs the seccomp filter, tells the supervisor the
- * number of the listener's descriptor (it fetches it with pidfd_getfd(2)), waits for
- * one byte, gives up capabilities and executes PATH.  When something fails, the step
- * and errno go back over the socket; when all succeeds, the socket closes by itself.
- * Small and static, since it runs inside walls.
+ * sandbox's program stands between, installs the seccomp filter, tells the supervisor
+ * the number of the listener's descriptor (it fetches it with pidfd_getfd(2)), waits
+ * for one byte, gives up capabilities and executes PATH.  When something fails, the
+ * step and errno go back over the socket; when all succeeds, the socket closes by
+ * itself. Small and static, since it runs inside sandboxes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -141,7 +141,7 @@ static void go_behind_landlock(int fd, const struct aw_enter_order *order)
 	close(ruleset);
 }
 
-/* What the wall's program did not pass on. */
+/* What the sandbox's program did not pass on. */
 static char **take_strings(int fd, uint32_t size, uint32_t count)
 {
 	size_t pointers = ((size_t)count + 1) * sizeof(char *);
@@ -199,7 +199,7 @@ static int own_socket(int fd)
 	return pair[0];
 }
 
-/* The wall's program had all signals blocked and none ignored. */
+/* The sandbox's program had all signals blocked and none ignored. */
 static void restore_signals(const struct aw_enter_state *state)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN};

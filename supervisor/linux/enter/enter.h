@@ -14,7 +14,7 @@
 enum {
 	AW_ENTER_DROP = 1, /* capabilities: all but `keep` go */
 	AW_ENTER_BEHIND =
-		2, /* behind a wall's program: a struct aw_enter_state comes */
+		2, /* behind a sandbox's program: a struct aw_enter_state comes */
 };
 
 /*
@@ -54,8 +54,9 @@ struct aw_enter_port {
 };
 
 /*
- * What a wall's program does not pass on unchanged, so that the command finds it as its
- * caller left it: signals, and env_size bytes of "NAME=value" strings, each terminated.
+ * What a sandbox's program does not pass on unchanged, so that the command finds it as
+ * its caller left it: signals, and env_size bytes of "NAME=value" strings, each
+ * terminated.
  */
 struct aw_enter_state {
 	uint64_t blocked, ignored; /* bit n-1: signal n */
@@ -67,8 +68,8 @@ struct aw_enter_state {
 enum aw_enter_step {
 	AW_ENTER_LISTENER, /* value: descriptor number; one byte back lets it go on */
 	AW_ENTER_READY,	   /* no filter; one byte back lets it go on */
-	AW_ENTER_SOCKET,   /* behind a wall, first: go on over the socket that comes
-			      along, since the wall's program may keep this one */
+	AW_ENTER_SOCKET,   /* behind a sandbox, first: go on over the socket that comes
+			      along, since the sandbox's program may keep this one */
 	AW_ENTER_NO_FILTER,
 	AW_ENTER_NO_EXEC,
 	AW_ENTER_NO_ORDER, /* it makes no sense */

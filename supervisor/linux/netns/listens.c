@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listens.c - looking for a socket by its address in the wall's network. */
+/* listens.c - looking for a socket by its address in the sandbox's network. */
 #include "supervisor/linux/netns/listens.h"
 
 #include <errno.h>

@@ -52,12 +52,12 @@ static int find_namespaces(
 
 	ret->network = open_namespace(member, "net");
 	if (ret->network < 0)
-		return aw_fail(err, errno, "looking at the network of the wall: %s",
+		return aw_fail(err, errno, "looking at the network of the sandbox: %s",
 			strerror(errno));
 	ret->user = ioctl(ret->network, NS_GET_USERNS);
 	if (ret->user < 0)
 		return aw_fail(err, errno,
-			"the network of the wall belongs to somebody else (%s)",
+			"the network of the sandbox belongs to somebody else (%s)",
 			strerror(errno));
 	if (own >= 0 && fstat(own, &ours) == 0 && fstat(ret->user, &theirs) == 0 &&
 		ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino) {
@@ -117,7 +117,8 @@ static int joined(int socket, struct aw_error *err)
 
 	if (!code)
 		return 0;
-	return aw_fail(err, code, "the network of the wall cannot be entered: %s: %s",
+	return aw_fail(err, code,
+		"the network of the sandbox cannot be entered: %s: %s",
 		steps[answer.step], strerror(code));
 }
 
@@ -140,7 +141,7 @@ static int start_child(struct aw_netns *netns, struct aw_socket_factory *factory
 	find_families(factory);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return aw_fail(err, errno,
-			"entering the network of the wall: making a socket: %s",
+			"entering the network of the sandbox: making a socket: %s",
 			strerror(errno));
 	factory->socket = pair[1];
 	factory->parent = getpid();
@@ -152,7 +153,8 @@ static int start_child(struct aw_netns *netns, struct aw_socket_factory *factory
 		aw_helper_add(netns->child);
 	close(pair[1]);
 	if (netns->child < 0)
-		return aw_fail(err, errno, "entering the network of the wall: fork: %s",
+		return aw_fail(err, errno,
+			"entering the network of the sandbox: fork: %s",
 			strerror(errno));
 	return joined(netns->socket, err);
 }
@@ -170,11 +172,12 @@ static int identify(struct aw_netns *netns, struct aw_error *err)
 	AW_CLOSE int fd = aw_netns_socket(netns, AF_INET, SOCK_DGRAM, 0, NULL, 0);
 
 	if (fd < 0)
-		return aw_fail(err, -fd, "making a socket in the wall's network: %s",
+		return aw_fail(err, -fd, "making a socket in the sandbox's network: %s",
 			strerror(-fd));
 	if (!cookie_of(fd, &netns->cookie))
 		return aw_fail(err, errno,
-			"telling the wall's network from others: %s (Linux 5.14 can)",
+			"telling the sandbox's network from others: %s (Linux 5.14 "
+			"can)",
 			strerror(errno));
 	return 0;
 }
@@ -186,8 +189,8 @@ int aw_netns_start(pid_t member, struct aw_netns **ret, struct aw_error *err)
 	int failed;
 
 	if (!netns)
-		return aw_fail(
-			err, ENOMEM, "entering the network of the wall: out of memory");
+		return aw_fail(err, ENOMEM,
+			"entering the network of the sandbox: out of memory");
 	pthread_mutex_init(&netns->lock, NULL);
 	netns->socket = -1;
 	failed = start_child(netns, &factory, member, err);

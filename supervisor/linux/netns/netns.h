@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * netns.h - a process of ours in the network namespace of a wall.
+ * netns.h - a process of ours in the network namespace of a sandbox.
  *
- * A wall that isolates the network gives the command a namespace with a loopback alone.
- * Sockets of that namespace are needed here, too: to answer for names at the address
- * that the command asks, to serve a proxy on its loopback, to reach a server of its
- * own.  A socket belongs for good to the namespace of who made it
+ * A sandbox that isolates the network gives the command a namespace with a loopback
+ * alone. Sockets of that namespace are needed here, too: to answer for names at the
+ * address that the command asks, to serve a proxy on its loopback, to reach a server of
+ * its own.  A socket belongs for good to the namespace of who made it
  * (network_namespaces(7)), and joining one of somebody else's user namespace takes a
  * process with one thread (setns(2)); so a child does nothing but make sockets on
- * request and pass them over. It is not in the wall's pid namespace and cannot be
+ * request and pass them over. It is not in the sandbox's pid namespace and cannot be
  * reached by the command.
  *
  * All functions may be called by any thread at any time.

@@ -28,11 +28,12 @@ struct aw_filter_params {
 	/* file calls made from the gate page are allowed: audit with local verdicts */
 	bool gate;
 	/* reading opens made from the gate page are allowed: enforce, when everything
-	 * that may not be read is out of reach behind the wall */
+	 * that may not be read is out of reach behind the sandbox */
 	bool gate_reads;
 	bool metadata; /* stat, access and readlink are watched too */
 	bool holds;    /* mode enforce: calls that only matter there are watched */
-	bool kin; /* with holds: calls at other processes are; else the wall holds them
+	bool kin; /* with holds: calls at other processes are; else the sandbox holds
+		   * them
 		   */
 };
 

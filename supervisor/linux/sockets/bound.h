@@ -20,7 +20,7 @@
 #include "supervisor/decide/watch.h"
 
 /*
- * This socket was bound for the session: to a file in a folder, or an abstract name.
+ * This socket was bound for the session: to a file in a directory, or an abstract name.
  * Such a name is all bytes of it, the NUL in front too; sockets of different types may
  * have the same one (unix(7)), and then only those of one's own type are reached by it.
  */

@@ -11,7 +11,7 @@
 /* Which way it goes; chosen in route.c. */
 enum aw_route {
 	AW_ROUTE_AS_IT_IS, /* over the target's own socket, wherever that leads */
-	AW_ROUTE_INSIDE,   /* over one of the wall's network */
+	AW_ROUTE_INSIDE,   /* over one of the sandbox's network */
 	AW_ROUTE_OUTSIDE,  /* over one of ours */
 	AW_ROUTE_EITHER,   /* as it is, and over one of ours when nobody is there */
 	AW_ROUTE_NAMES,	   /* over one of the name service's network */

@@ -64,7 +64,7 @@ static bool is_same(
 	return a->len == b->len && memcmp(&a->any, &b->any, a->len) == 0;
 }
 
-/* Nobody outside is listened to by what a wall shuts in. */
+/* Nobody outside is listened to by what a sandbox shuts in. */
 static int listen_as(struct aw_notified *call, int *fd_at, enum aw_route route)
 {
 	int err = aw_replace_turn_inside(call, fd_at, route), fd = *fd_at;

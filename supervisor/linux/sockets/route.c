@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* route.c - inside the wall, or out of it. */
+/* route.c - inside the sandbox, or out of it. */
 #include "supervisor/linux/sockets/route.h"
 
 #include <string.h>
@@ -20,7 +20,8 @@ static bool is_inside_ipv4(const unsigned char *bytes)
 	       memcmp(bytes, plain, 4) == 0;
 }
 
-/* The loopback, or what stands for it: any address that only the wall's inside has. */
+/* The loopback, or what stands for it: any address that only the sandbox's inside has.
+ */
 static bool leads_inside(const struct aw_address *to)
 {
 	static const unsigned char none[16],
@@ -38,7 +39,7 @@ static bool leads_inside(const struct aw_address *to)
 	       memcmp(bytes, plain, 16) == 0;
 }
 
-/* No rule speaks of it: what stays among the processes behind a wall needs none. */
+/* No rule speaks of it: what stays among the processes behind a sandbox needs none. */
 static void admit_inside(struct aw_notified *call, const struct aw_address *to,
 	struct aw_decision *decision)
 {

@@ -62,7 +62,7 @@ static int in_use(int fd, int type, int protocol)
 		       : EISCONN;
 }
 
-/* The network that is not ours: the wall's, or that of name servers. */
+/* The network that is not ours: the sandbox's, or that of name servers. */
 static struct aw_netns *network_of(const struct aw_watch *watch)
 {
 	struct aw_name_service *names = atomic_load(&watch->dns);

@@ -26,7 +26,7 @@ struct walk {
 	uint64_t resolve;
 	int root; /* what "/" means: owned, unless it is our own; -1 until it is needed
 		   */
-	int cur;  /* owned, unless it is the root: the folder reached so far */
+	int cur;  /* owned, unless it is the root: the directory reached so far */
 	unsigned links;
 	bool opens; /* see struct aw_path_walk_params */
 	bool magic;
@@ -201,7 +201,8 @@ static int go_to_root(struct walk *w)
 
 /*
  * fs.protected_symlinks (kernel: Documentation/admin-guide/sysctl/fs.rst): in a sticky
- * folder that all may write to, a link is followed only for its owner or the folder's.
+ * directory that all may write to, a link is followed only for its owner or the
+ * directory's.
  */
 static bool may_follow(const struct walk *w, const struct stat *link)
 {
@@ -260,7 +261,7 @@ static int at_link(struct walk *w, int link, const struct stat *st, const char *
 	return prepend(w, text, (size_t)n, rest);
 }
 
-/* The subject is a folder itself: it ended in ".", ".." or at a root. */
+/* The subject is a directory itself: it ended in ".", ".." or at a root. */
 static int end_at_folder(struct walk *w, const char *last, struct aw_location *ret)
 {
 	ret->parent = take_folder(w);
@@ -272,7 +273,7 @@ static int end_at_folder(struct walk *w, const char *last, struct aw_location *r
 	return ret->object < 0 || fstat(ret->object, &ret->st) < 0 ? errno : 0;
 }
 
-/* A link of /proc led straight to it: it may have no folder, and no name either. */
+/* A link of /proc led straight to it: it may have no directory, and no name either. */
 static int end_at_jump(int jump, struct aw_location *ret)
 {
 	ret->object = jump;

@@ -3,12 +3,12 @@
  * path_walk.h - where a path leads for a target, held by descriptors.
  *
  * Policy and call must be about the same file.  So a path is walked once, as the target
- * would walk it, and what is found is pinned: the folder that holds it and the thing
+ * would walk it, and what is found is pinned: the directory that holds it and the thing
  * itself.  The call is then made on these, and no other thread can put something else
  * in between.  Walking happens from outside with descriptors of the target's root and
- * folders, one component at a time where symbolic links are met, so that absolute links
- * start at the target's root (openat2(2): RESOLVE_IN_ROOT explains the trouble) and
- * /proc/self, /dev/fd and /dev/tty are the target's own.
+ * directories, one component at a time where symbolic links are met, so that absolute
+ * links start at the target's root (openat2(2): RESOLVE_IN_ROOT explains the trouble)
+ * and /proc/self, /dev/fd and /dev/tty are the target's own.
  */
 #ifndef AW_SUPERVISOR_LINUX_TARGET_PATH_WALK_H
 #define AW_SUPERVISOR_LINUX_TARGET_PATH_WALK_H
@@ -24,7 +24,7 @@
 #define AW_LOCATION_PATH 4352
 
 struct aw_location {
-	int parent; /* O_PATH, owned: the folder that holds it; -1: none is known */
+	int parent; /* O_PATH, owned: the directory that holds it; -1: none is known */
 	int object; /* O_PATH, owned: what is there, links not followed; -1: nothing */
 	struct stat st;		     /* of the object */
 	char last[AW_LOCATION_PATH]; /* its name in the parent, trailing slashes kept */
@@ -48,7 +48,7 @@ struct aw_path_walk_params {
 void aw_path_walk_prepare(void);
 
 /*
- * A descriptor of ours as a path: its number, to be looked up in the folder that
+ * A descriptor of ours as a path: its number, to be looked up in the directory that
  * aw_own_descriptors() gives.  That is /proc/self/fd, without the way to it.
  */
 struct aw_descriptor_path {

@@ -38,7 +38,8 @@ static void numbers_inside(const struct aw_watch *watch, const struct aw_target 
 						  : aw_proc_inner_pid(target->tid);
 }
 
-/* The first component of a name that is a number: the process a folder belongs to. */
+/* The first component of a name that is a number: the process a directory belongs to.
+ */
 static pid_t process_of_folder(int dir)
 {
 	char name[AW_LOCATION_PATH];

@@ -10,10 +10,10 @@
 #include "supervisor/linux/target/path_walk.h"
 
 /*
- * A link `name` in the folder `dir` of a proc file system, as the target would follow
- * it.  Either its text is put into text, or *ret_jump (owned by the caller) is what it
- * leads to; then *ret_own tells whether it is one of the target's own descriptors.
- * Links of processes that are not of the session are refused: EACCES.
+ * A link `name` in the directory `dir` of a proc file system, as the target would
+ * follow it.  Either its text is put into text, or *ret_jump (owned by the caller) is
+ * what it leads to; then *ret_own tells whether it is one of the target's own
+ * descriptors. Links of processes that are not of the session are refused: EACCES.
  */
 int aw_location_proc_link(struct aw_watch *watch, const struct aw_target *target,
 	int dir, const char *name, char *text, size_t size, int *ret_jump,
@@ -22,7 +22,7 @@ int aw_location_proc_link(struct aw_watch *watch, const struct aw_target *target
 /*
  * Note which /proc the session has: its numbers are those of its processes.  Another
  * procfs may show processes of outside: a directory that was handed down leads to the
- * one of this machine from behind a wall.  With our own rights; nothing when it is
+ * one of this machine from behind a sandbox.  With our own rights; nothing when it is
  * known.
  */
 void aw_path_walk_proc(struct aw_watch *watch, const struct aw_target *target);

@@ -18,8 +18,8 @@ void aw_terminals_note(void);
 /*
  * Is it a terminal (pty(7), console) of this machine that is nothing of the session's?
  * The session's are those it began with, the controlling one of tid, and those whose
- * other side one of its processes holds; behind a wall, all of that wall's /dev/pts,
- * which is the file system own_pts.
+ * other side one of its processes holds; behind a sandbox, all of that sandbox's
+ * /dev/pts, which is the file system own_pts.
  */
 bool aw_terminal_is_foreign(pid_t tid, dev_t own_pts, const struct stat *st);
 

@@ -31,7 +31,7 @@ void aw_name_servers_free(struct aw_name_servers *servers);
 size_t aw_name_servers_list(struct aw_name_servers *servers,
 	struct aw_address ret[AW_NAME_SERVERS], char ret_skipped[64]);
 
-/* Is address, whatever its port, one of them?  IPv4 in IPv6 clothing is IPv4. */
+/* Is address, whatever its port, one of them?  IPv4-mapped is IPv4. */
 bool aw_name_servers_has(
 	struct aw_name_servers *servers, const struct aw_address *address);
 

@@ -8,9 +8,9 @@
  * others with NXDOMAIN, and nothing leaves the machine.  What was answered is
  * remembered (host_names.h), and each question is an event.
  *
- * The servers' addresses are ours in a network namespace: the wall's, where it has one,
- * and else one that is made for this.  Where none can be made, a port of the host's
- * loopback stands in.
+ * The servers' addresses are ours in a network namespace: the sandbox's, where it has
+ * one, and else one that is made for this.  Where none can be made, a port of the
+ * host's loopback stands in.
  *
  * All functions may be called by any thread at any time.
  */
@@ -29,7 +29,7 @@ struct aw_watch;
 
 /* How a process gets at the service. */
 enum aw_name_reach {
-	AW_NAMES_INSIDE, /* by itself, in the wall's network */
+	AW_NAMES_INSIDE, /* by itself, in the sandbox's network */
 	AW_NAMES_APART, /* over a socket of the service's network in place of its own */
 	AW_NAMES_NEARBY, /* at another address: a client that looks at it is lost */
 };
@@ -39,7 +39,7 @@ bool aw_name_service_is_needed(const struct aw_policy *policy);
 
 /*
  * watch and its names outlive the service; they are served from now on.  inner: the
- * wall's network, or NULL.  What cannot be served is a warning in the log.
+ * sandbox's network, or NULL.  What cannot be served is a warning in the log.
  */
 int aw_name_service_start(struct aw_watch *watch, struct aw_netns *netns,
 	const struct aw_policy *policy, struct aw_name_service **ret,

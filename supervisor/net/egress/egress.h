@@ -42,7 +42,7 @@ struct aw_egress {
 	struct aw_client_notes clients; /* of the proxy */
 };
 
-/* After the wall's network was entered, if there is one. */
+/* After the sandbox's network was entered, if there is one. */
 int aw_egress_create(struct aw_watch *watch, const struct aw_policy *policy,
 	struct aw_egress **ret, struct aw_error *err);
 

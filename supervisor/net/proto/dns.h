@@ -57,7 +57,7 @@ struct aw_dns_question {
 	uint16_t room;			 /* of a datagram that it takes */
 	unsigned char wire[AW_DNS_WIRE]; /* the name as it was asked, for the answer */
 	uint8_t wire_len;		 /* 0: there is none to be repeated */
-	char name[AW_DNS_NAME]; /* in small letters, without the last dot; "": the root
+	char name[AW_DNS_NAME]; /* in lower case, without the last dot; "": the root
 				 */
 	bool plain; /* letters, digits, "-" and "_" alone; others stand as "?" in name
 		     */
@@ -75,7 +75,7 @@ size_t aw_dns_write(const struct aw_dns_question *q, unsigned char *to, size_t s
 
 /*
  * A name as people write it, in any case and perhaps with a dot at its end, made plain:
- * small letters, no last dot.  False: no name that a rule could have (empty, a label of
+ * lower case, no last dot.  False: no name that a rule could have (empty, a label of
  * 0 or more than 63 bytes, more than 253 bytes, or bytes other than letters, digits,
  * "-" and "_").
  */

@@ -20,7 +20,7 @@
 
 /* Where a client wants to go. */
 struct aw_proxy_to {
-	char host[AW_PROXY_HOST + 1]; /* small letters, no dot at the end */
+	char host[AW_PROXY_HOST + 1]; /* lower case, no dot at the end */
 	int family;		      /* of a literal address; 0: host is a name */
 	unsigned char bytes[16];      /* of a literal address; 4 used for AF_INET */
 	uint16_t port;

@@ -24,7 +24,7 @@ struct aw_found {
 	uint64_t id;	     /* as aw_async_lookup_begin() was given it */
 	const char *trouble; /* why nothing was found, or NULL */
 	size_t count;
-	unsigned char addresses[AW_FOUND_MAX][16]; /* IPv4 in IPv6 clothing */
+	unsigned char addresses[AW_FOUND_MAX][16]; /* IPv4-mapped */
 };
 
 int aw_async_lookup_create(struct aw_async_lookup **ret, struct aw_error *err);

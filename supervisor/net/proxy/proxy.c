@@ -276,7 +276,7 @@ int aw_proxy_reserve(int *ret_fd, uint16_t *ret_port, struct aw_error *err)
 	return 0;
 }
 
-/* In the wall's own network the same port is free, since nothing runs there yet. */
+/* In the sandbox's own network the same port is free, since nothing runs there yet. */
 static int open_listener(const struct aw_proxy_params *params, struct aw_error *err)
 {
 	const struct sockaddr_in address = home(params->port);

@@ -3,7 +3,7 @@
  * upstream.h - the proxy that the user's own environment names, behind ours.
  *
  * HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY as curl(1) and most others take them:
- * small letters win, a URL with http, socks5 or socks5h and perhaps a user and a
+ * lower case win, a URL with http, socks5 or socks5h and perhaps a user and a
  * password.  Read once, never changed; any number of threads may ask.
  */
 #ifndef AW_SUPERVISOR_NET_PROXY_UPSTREAM_H

@@ -8,8 +8,8 @@
  * simultaneous open), which is how it learns the true moment; or it is refused.  So
  * nobody but who is meant ever gets through.
  *
- * In a network of the wall's own it has the very address of the server.  In the host's
- * it is on the loopback, at a port of its own.
+ * In a network of the sandbox's own it has the very address of the server.  In the
+ * host's it is on the loopback, at a port of its own.
  *
  * All functions may be called by any thread at any time.
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# wall.sh - what every wall made by another program must do; sourced with $runner set.
+# sandbox.sh - what every sandbox made by another program must do; sourced with $runner set.
 # shellcheck shell=bash disable=SC2154
 
 need_agentwatch
@@ -93,12 +93,12 @@ wait
 
 # The environment, the working directory, the mask of signals.
 env -0 | sort -z | grep -zv '^_=' >"$tmp/env.bare"
-"$aw" run -q --log none --engine kernel --runner "$runner" -- env -0 | sort -z | grep -zv '^_=' >"$tmp/env.wall"
-same "$tmp/env.bare" "$tmp/env.wall" 'the environment is the same as without'
+"$aw" run -q --log none --engine kernel --runner "$runner" -- env -0 | sort -z | grep -zv '^_=' >"$tmp/env.sandbox"
+same "$tmp/env.bare" "$tmp/env.sandbox" 'the environment is the same as without'
 is "$repo/src" 'the working directory too' "$(cd src && in_wall audit pwd -P)"
 (trap '' INT CHLD; grep -E '^Sig(Blk|Ign)' /proc/self/status >"$tmp/signals.bare"
-	in_wall audit grep -E '^Sig(Blk|Ign)' /proc/self/status >"$tmp/signals.wall")
-same "$tmp/signals.bare" "$tmp/signals.wall" 'blocked and ignored signals too'
+	in_wall audit grep -E '^Sig(Blk|Ign)' /proc/self/status >"$tmp/signals.sandbox")
+same "$tmp/signals.bare" "$tmp/signals.sandbox" 'blocked and ignored signals too'
 
 printf '\nnetwork: {default: deny}\n' >>"$tmp/policy.yaml"
 is lo 'no network: nothing but lo' \

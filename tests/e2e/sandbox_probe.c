@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wall_probe.c - calls made by number in a static program, so that nobody but the
+ * sandbox_probe.c - calls made by number in a static program, so that nobody but the
  * kernel and its listener sees them.  Each pair of arguments, CALL and WHAT, prints
  * "CALL WHAT result", where the result is ok or the name of an errno value.
  */

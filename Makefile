@@ -136,10 +136,8 @@ check-format: ## nothing would be laid out anew
 # an include line is an arrow between folders: tests/layers.arrows has those that are allowed
 check-layers: ## no folder uses what it may not
 	@tests/layers.sh .
-# sizes of the cycles of more than three files that there still are: they may only fall
-CYCLES := 5
 check-cycles: $(call obj,$(PROG_SRC)) ## no more than three source files call each other in a circle
-	@python3 -B tests/cycles.py --known '$(CYCLES)' $^
+	@python3 -B tests/cycles.py $^
 check-names: $(PROG) ## calls by a name are made at what was judged
 	@tests/by_name.sh $(BUILD)
 check-exports: $(SHIM) ## the shim exports its calls alone and needs nothing

@@ -16,7 +16,6 @@ import sys
 
 LIMIT = 3
 
-
 def read_symbols(objects):
     """Return two dictionaries, from file to names: what it defines, what it needs."""
     defined = {file: set() for file in objects}
@@ -30,7 +29,6 @@ def read_symbols(objects):
             (needed if kind in "Uwv" else defined)[file].add(name)
     return defined, needed
 
-
 def graph_of(objects):
     """Return {file: {file it depends on: names}}."""
     defined, needed = read_symbols(objects)
@@ -41,7 +39,6 @@ def graph_of(objects):
             if name in owner:
                 graph[file].setdefault(owner[name], []).append(name)
     return graph
-
 
 def finish_order(graph):
     """Return the files in the order in which a depth-first search leaves them."""
@@ -61,7 +58,6 @@ def finish_order(graph):
                 seen.add(following)
                 stack.append((following, iter(sorted(graph[following]))))
     return order
-
 
 def components(graph):
     """Return the cycles of more than one file, largest first (Kosaraju's algorithm)."""
@@ -85,7 +81,6 @@ def components(graph):
             found.append(sorted(members))
     return sorted(found, key=lambda members: (-len(members), members))
 
-
 def judge(sizes, known):
     """Return an error, or None when the sizes above the limit are those that are known."""
     above = [size for size in sizes if size > LIMIT]
@@ -95,14 +90,12 @@ def judge(sizes, known):
     expected = ", ".join(map(str, known)) or "none"
     if len(above) <= len(known) and all(a <= k for a, k in zip(above, known)):
         return (f"cycles of more than {LIMIT} files have become smaller: {counted}, known are {expected}; "
-                "lower the list of known ones (CYCLES in the Makefile)")
+                "lower the list of known ones (--known)")
     return (f"cycles of more than {LIMIT} files: {counted}, known are {expected}; "
             "move the function that closes the cycle to the file where it belongs, or pass it as an argument")
 
-
 def source(file, top):
     return os.path.splitext(os.path.relpath(file, top))[0] + ".c"
-
 
 def main():
     parser = argparse.ArgumentParser()
@@ -122,6 +115,5 @@ def main():
     error = judge([len(members) for members in found], known)
     if error:
         sys.exit(f"check-cycles: {error}.")
-
 
 main()

@@ -11,7 +11,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "supervisor/linux/netns/netns.h"
@@ -25,40 +24,6 @@ static struct sockaddr_in home(uint16_t port)
 	return (struct sockaddr_in){.sin_family = AF_INET,
 		.sin_port = htons(port),
 		.sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
-}
-
-uint64_t aw_conn_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-void aw_conn_watch(struct aw_conn *conn, struct aw_conn_end *end, unsigned events)
-{
-	struct epoll_event event = {.events = events, .data.ptr = end};
-	int epoll = conn->server->epoll;
-
-	if (epoll_ctl(epoll, EPOLL_CTL_MOD, end->fd, &event) < 0 &&
-		epoll_ctl(epoll, EPOLL_CTL_ADD, end->fd, &event) < 0)
-		aw_conn_close(conn);
-}
-
-static void close_end(const struct aw_proxy_server *server, struct aw_conn_end *end)
-{
-	if (end->fd < 0)
-		return;
-	epoll_ctl(server->epoll, EPOLL_CTL_DEL, end->fd, NULL);
-	close(end->fd);
-	end->fd = -1;
-}
-
-void aw_conn_close(struct aw_conn *conn)
-{
-	close_end(conn->server, &conn->client);
-	close_end(conn->server, &conn->outside);
-	conn->state = AW_CONN_OVER;
 }
 
 /* --- who comes --- */

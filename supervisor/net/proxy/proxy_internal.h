@@ -106,21 +106,24 @@ struct aw_proxy_server {
 	uint64_t last_id;
 };
 
-/* proxy.c */
+enum { AW_SOCKS_VERSION = 5 };
+
+/* proxy_reply.c */
 uint64_t aw_conn_now(void);
 /* Wait for these events of one end; 0: none but its breaking. */
 void aw_conn_watch(struct aw_conn *conn, struct aw_conn_end *end, unsigned events);
 void aw_conn_close(struct aw_conn *conn);
-
-/* proxy_client.c: the client's words, and ours to it */
-void aw_conn_read(struct aw_conn *conn);
-/* What it may still send is read, so that our answer is not lost. */
-void aw_conn_drain(struct aw_conn *conn);
+void aw_conn_say(const struct aw_conn *conn, const void *bytes, size_t len);
 /* status is for HTTP, reply for SOCKS; reason is one sentence. */
 void aw_conn_refuse(struct aw_conn *conn, int status, enum aw_socks_reply reply,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The answer to a request that has come about, into to; its length. */
 size_t aw_conn_agree(const struct aw_conn *conn, char *to, size_t size);
+
+/* proxy_client.c: the client's words */
+void aw_conn_read(struct aw_conn *conn);
+/* What it may still send is read, so that our answer is not lost. */
+void aw_conn_drain(struct aw_conn *conn);
 
 /* proxy_verdict.c */
 struct aw_conn_verdict {

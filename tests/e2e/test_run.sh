@@ -249,7 +249,7 @@ killed audit front
 ok 'audit: agentwatch itself is killed, the command goes on' test -s "$tmp/after"
 "$aw" run --quiet --session alone --runner exec -- sleep 99 &
 pid=$!
-wait_for 5 sh -c "'$aw' ps | grep -q alone"
+wait_for 5 sh -c "'$aw' ps | grep -q alone && pgrep -fx 'sleep 99'"
 kill -KILL $pid
 wait $pid 2>/dev/null
 ok 'audit: the session is still shown when agentwatch itself was killed' wait_for 5 sh -c "'$aw' ps | grep 'alone .*running'"
@@ -257,7 +257,7 @@ ok 'and can be stopped' "$aw" stop alone
 is '' 'with all that was left' "$(pgrep -fx 'sleep 99')"
 "$aw" run --quiet --session halted --runner exec -- sleep 98 &
 pid=$!
-wait_for 5 sh -c "'$aw' ps | grep -q halted"
+wait_for 5 sh -c "'$aw' ps | grep -q halted && pgrep -fx 'sleep 98'"
 kill -STOP $pid
 is 0 'audit: a session is ended when agentwatch itself is stopped' "$(status "$aw" stop --timeout 3 halted)"
 kill -CONT $pid 2>/dev/null

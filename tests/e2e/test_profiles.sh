@@ -17,9 +17,9 @@ is_root || all=hybrid # what differs for an ordinary user is not the engine
 
 # --- a probe: whose call it is, and since when ---
 
-compile profile_probe gcc -O1 -Sandbox -D_GNU_SOURCE -I"$root" -pthread "$root/tests/e2e/profile_probe.c" || skip_all 'no compiler'
+compile profile_probe gcc -O1 -Wall -D_GNU_SOURCE -I"$root" -pthread "$root/tests/e2e/profile_probe.c" || skip_all 'no compiler'
 dynamic=$compiled static=
-compile profile_probe.static gcc -static -O1 -Sandbox -D_GNU_SOURCE -I"$root" -pthread "$root/tests/e2e/profile_probe.c" && static=$compiled
+compile profile_probe.static gcc -static -O1 -Wall -D_GNU_SOURCE -I"$root" -pthread "$root/tests/e2e/profile_probe.c" && static=$compiled
 cat >policy.yaml <<END
 version: 1
 filesystem: {default: allow}

@@ -19,7 +19,7 @@ mkdir "$tmp/include"
 for header in yaml.h cjson uthash.h utarray.h; do
 	[ -e "/usr/include/$header" ] && ln -s "/usr/include/$header" "$tmp/include/$header"
 done
-flags=(-std=gnu11 -D_GNU_SOURCE -I. -isystem "$tmp/include" -Sandbox -Wextra -Wshadow -Werror)
+flags=(-std=gnu11 -D_GNU_SOURCE -I. -isystem "$tmp/include" -Wall -Wextra -Wshadow -Werror)
 
 # compiles SENTENCE COMPILER...: every pure source, two at a time.
 compiles()

@@ -40,7 +40,7 @@ DIRS         := $(POLICY_DIRS) $(PRELOAD_DIRS) $(PROG_DIRS) $(ENTER_DIRS)
 
 # what the shim may use of policy/: no libc but a few string functions of its own
 SHARED_SRC := $(addprefix policy/,calls.c decide.c verdict.c path.c glob.c shared/ring.c \
-	$(addprefix image/,image.c image_walk.c image_exec.c image_net.c))
+	$(addprefix image/,image.c image_check.c image_walk.c image_exec.c image_net.c))
 SHIM_SRC   := $(call src,$(PRELOAD_DIRS))
 # agentwatch-enter: a program of its own
 ENTER_SRC  := $(call src,$(ENTER_DIRS)) supervisor/linux/landlock_apply.c

@@ -14,6 +14,25 @@ struct aw_error {
 	char text[512]; /* "outermost: ...: innermost", always terminated */
 };
 
+#ifdef AW_SHIM
+/* The shim has nobody to tell: -1 is all. */
+__attribute__((format(printf, 3, 4))) static inline int aw_fail(
+	struct aw_error *err, int code, const char *fmt, ...)
+{
+	(void)err;
+	(void)code;
+	(void)fmt;
+	return -1;
+}
+
+__attribute__((format(printf, 2, 3))) static inline int aw_while(
+	struct aw_error *err, const char *fmt, ...)
+{
+	(void)err;
+	(void)fmt;
+	return -1;
+}
+#else
 /* Start an error; returns -1 so that it can be returned directly.  err may be NULL. */
 int aw_fail(struct aw_error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -21,5 +40,6 @@ int aw_fail(struct aw_error *err, int code, const char *fmt, ...)
 /* Put context in front of an error that is already there; returns -1. */
 int aw_while(struct aw_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+#endif
 
 #endif

@@ -22,6 +22,8 @@ $(TEST_LIB): $(call obj,$(filter-out supervisor/main.c,$(PROG_SRC)))
 $(UNIT): $(BUILD)/%: $(BUILD)/%.o $(TEST_LIB)
 	@echo "  LINK $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+# a part of the library
+$(BUILD)/tests/unit/test_session_map: $(BUILD)/shim/preload/linux/session_map.o
 $(FUZZ): $(T)/fuzz/replay_%: $(T)/fuzz/fuzz_%.o $(T)/fuzz/replay.o $(TEST_LIB)
 	@echo "  LINK $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)

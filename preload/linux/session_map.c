@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "policy/image/image.h"
 #include "preload/linux/arch.h"
 
 const struct aw_page *_Atomic aw_session_page;
@@ -23,10 +24,13 @@ void *aw_map(void *at, size_t size, int prot, int flags, int fd, long offset)
 	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
 }
 
+/* No rule is looked at in an image that could lead outside of it. */
 static bool is_session(const struct aw_page *page, size_t size)
 {
-	return page->magic == AW_PAGE_MAGIC &&
-	       AW_IMAGE_OFFSET + page->image_size <= size;
+	return page->magic == AW_PAGE_MAGIC && size >= AW_IMAGE_OFFSET &&
+	       page->image_size <= size - AW_IMAGE_OFFSET &&
+	       aw_image_check((const char *)page + AW_IMAGE_OFFSET, page->image_size,
+		       NULL) == 0;
 }
 
 /* At this very address or not at all; kernels that do not know the flag take another.

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "policy/image/image.h"
 #include "supervisor/util/cleanup.h"
 
 #ifndef MFD_EXEC
@@ -82,7 +83,7 @@ int aw_shared_create(const struct aw_shared_facts *facts, const void *image,
 	AW_CLOSE int fd = make_memfd("agentwatch", AW_IMAGE_OFFSET + image_size, err);
 	void *page;
 
-	if (fd < 0)
+	if (fd < 0 || aw_image_check(image, image_size, err) < 0)
 		return -1;
 	if (write_at(fd, AW_GATE_OFFSET, gate, sizeof(gate), err) < 0 ||
 		write_at(fd, AW_IMAGE_OFFSET, image, image_size, err) < 0)

@@ -53,6 +53,9 @@ $(T)/calls_page: $(T)/calls_page.o $(TEST_LIB)
 .PHONY: docs/CALLS.md
 docs/CALLS.md: $(T)/calls_page ## write the page of calls anew from policy/calls.def
 	$(T)/calls_page $$(tests/fast_calls.sh) >$@
+.PHONY: tests/README.md
+tests/README.md: ## write the map of tests anew from their comments and includes
+	@python3 tests/map.py >$@.new && mv $@.new $@
 .PHONY: docs/INVENTORY.md
 docs/INVENTORY.md: $(T)/unit/test_inventory ## write the page of what is not watched anew from policy/inventory.def
 	$(T)/unit/test_inventory --page >$@

@@ -32,6 +32,11 @@ if have nm; then
 	like 'aw_stray' 'another export would be found' "$(tests/exports.sh "$tmp/stray.so")"
 else skip 'exports' 'no nm'; fi
 
+if have python3; then
+	python3 tests/map.py >"$tmp/README.md"
+	same tests/README.md "$tmp/README.md" 'tests/README.md is as `make tests/README.md` writes it'
+else skip 'tests/README.md is up to date' 'no python3'; fi
+
 page=$built/tests/calls_page
 if [ -x "$page" ]; then
 	# shellcheck disable=SC2046

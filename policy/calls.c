@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 
+#include "policy/array.h"
 #include "policy/numbers.h"
 
 #define N AW_ARG_NONE
@@ -50,7 +51,7 @@ static const uint16_t starts[] = {
 #include "policy/calls.def"
 };
 
-_Static_assert(sizeof(starts) / sizeof(starts[0]) == AW_CALL_COUNT, "one name an id");
+_Static_assert(ARRAY_SIZE(starts) == AW_CALL_COUNT, "one name an id");
 
 const char *aw_call_name(unsigned call)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "policy/array.h"
 #include "policy/port_net.h"
 
 struct range {
@@ -76,7 +77,7 @@ static const char *kind_among(
 
 static const char *kind4(const unsigned char *bytes)
 {
-	return kind_among(bytes, ranges4, sizeof(ranges4) / sizeof(*ranges4));
+	return kind_among(bytes, ranges4, ARRAY_SIZE(ranges4));
 }
 
 const char *aw_private_kind(const struct aw_address *address)
@@ -91,7 +92,7 @@ const char *aw_private_kind(const struct aw_address *address)
 		return NULL;
 	if (memcmp(bytes, home, sizeof(home)) == 0)
 		return "loopback";
-	for (i = 0; i < sizeof(carriers) / sizeof(*carriers); i++)
+	for (i = 0; i < ARRAY_SIZE(carriers); i++)
 		if (memcmp(bytes, carriers[i].bytes, carriers[i].prefix) == 0)
 			return kind4(bytes + carriers[i].at);
 	if (memcmp(bytes, translated, sizeof(translated)) == 0)
@@ -100,7 +101,7 @@ const char *aw_private_kind(const struct aw_address *address)
 	if ((bytes[8] & ~2) == 0 && memcmp(bytes + 9, isatap, sizeof(isatap)) == 0 &&
 		kind4(bytes + 12))
 		return kind4(bytes + 12);
-	return kind_among(bytes, ranges6, sizeof(ranges6) / sizeof(*ranges6));
+	return kind_among(bytes, ranges6, ARRAY_SIZE(ranges6));
 }
 
 static bool is_below(const char *name, const char *domain)
@@ -125,7 +126,7 @@ bool aw_private_is_public(const char *name, char *const *patterns, size_t count)
 
 	if (!strchr(name, '.'))
 		return false;
-	for (i = 0; i < sizeof(local_names) / sizeof(*local_names); i++)
+	for (i = 0; i < ARRAY_SIZE(local_names); i++)
 		if (is_below(name, local_names[i]))
 			return false;
 	for (i = 0; i < count; i++)

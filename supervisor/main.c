@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/cli/suggest.h"
 #include "supervisor/cli/version.h"
@@ -49,7 +50,7 @@ int main(int argc, char **argv)
 	struct aw_error err;
 	int words;
 
-	aw_commands_are(commands, sizeof(commands) / sizeof(commands[0]));
+	aw_commands_are(commands, ARRAY_SIZE(commands));
 	if (argc == 2 && asks_for_version(argv[1])) {
 		printf("agentwatch %s\n", AW_VERSION);
 		return 0;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/git/gitconfig.h"
 #include "policy/path.h"
 
@@ -92,10 +93,10 @@ static bool key_matches(const struct parts *p, const char *pattern)
 /* A key that no row is about may be another tool's, and its value a program. */
 static bool is_harmless(const struct parts *p)
 {
-	for (size_t i = 0; i < sizeof(free_sections) / sizeof(free_sections[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(free_sections); i++)
 		if (aw_gitconfig_lists(free_sections[i], p->section, p->section_len))
 			return true;
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
 		if (is_text(p->section, p->section_len, harmless[i].section) &&
 			(!harmless[i].sub ||
 				(p->has_sub && is_text(p->sub, p->sub_len,
@@ -115,7 +116,7 @@ enum aw_gitconfig_effect aw_gitconfig_effect(
 
 	if (!take_apart(name, len, &p))
 		return AW_GITCONFIG_NOTHING;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (!is_text(p.section, p.section_len, rows[i].section) ||
 			(rows[i].sub == NONE && p.has_sub) ||
 			(rows[i].sub == SOME && !p.has_sub) ||

@@ -2,6 +2,7 @@
 /* probe_path.c - paths that a pattern, or two, cover. */
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/glob.h"
 #include "policy/image/pattern_probe.h"
 
@@ -172,7 +173,7 @@ static bool unify(
 	static const char *const stars[] = {"zq7w", ""};
 	char mine[512], theirs[512];
 
-	for (size_t i = 0; i < sizeof(stars) / sizeof(stars[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(stars); i++) {
 		if (aw_probe_component(a, a_len, stars[i], mine, sizeof(mine)) &&
 			aw_probe_component(b, b_len, mine, to, size) &&
 			both_match(a, a_len, b, b_len, to))

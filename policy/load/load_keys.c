@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/load/load_internal.h"
 
 #define KEYS_MAX 40
@@ -56,7 +57,7 @@ static const struct {
 
 static const char *new_name_of(const char *key)
 {
-	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(renamed); i++)
 		if (strcmp(renamed[i].before, key) == 0)
 			return renamed[i].now;
 	return NULL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/load/load_internal.h"
 #include "policy/port_file.h"
 
@@ -50,7 +51,7 @@ static const struct {
 
 const char *aw_preset_command(size_t i, const char **ret_preset)
 {
-	if (i >= sizeof(commands) / sizeof(*commands))
+	if (i >= ARRAY_SIZE(commands))
 		return NULL;
 	*ret_preset = commands[i].preset;
 	return commands[i].command;
@@ -186,7 +187,7 @@ void aw_preset_pick(struct aw_loader *l)
 
 	if (!aw_base_closed(l) || l->no_preset || !command)
 		return;
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].command, command) != 0)
 			continue;
 		at.text = (char *)commands[i].preset;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/load/load_internal.h"
 #include "policy/port_file.h"
 
@@ -26,7 +27,7 @@ static const struct {
 #include "policy/load/protections.def"
 };
 
-enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+enum { ROWS = ARRAY_SIZE(rows) };
 
 /* What "~/" and its kin stand for here. */
 struct bases {
@@ -367,7 +368,7 @@ void aw_protections_add(
 	add_own(l, v->log, false);
 	add_own(l, l->policy.log, false);
 	add_own(l, v->presets, false);
-	for (i = 0; i < sizeof(v->programs) / sizeof(v->programs[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(v->programs); i++)
 		add_own(l, v->programs[i], false);
 	add_files(l, sources, count);
 	free_bases(&p.homes);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/load/load_internal.h"
 
 static const char *const file_words[] = {"allow", "read-only", "deny", NULL};
@@ -213,7 +214,7 @@ void aw_section_read(struct aw_loader *l, const struct aw_node *value, const cha
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+	for (i = 0; i < ARRAY_SIZE(sections); i++)
 		if (strcmp(sections[i].name, name) == 0)
 			sections[i].read(l, value, sections[i].argument);
 }

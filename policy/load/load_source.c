@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/load/load_internal.h"
 #include "policy/port_file.h"
 
@@ -19,7 +20,7 @@ static bool is_handed(const char *file)
 {
 	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		if (strncmp(file, folders[i], strlen(folders[i])) == 0)
 			return true;
 	return strcmp(file, "/dev/stdin") == 0;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "policy/array.h"
+
 #define DEPTH_MAX 32
 #define ALIASES_MAX 1000
 
@@ -273,7 +275,7 @@ static int syntax_error(const yaml_parser_t *p, const char *bytes, size_t len,
 	if (p->error == YAML_READER_ERROR)
 		return fail(err, mark_of_offset(bytes, len, p->problem_offset),
 			"%s: is this a text file, in UTF-8?", problem);
-	for (i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++)
+	for (i = 0; i < ARRAY_SIZE(mistakes); i++)
 		if (strstr(context, mistakes[i].context) &&
 			strstr(problem, mistakes[i].problem))
 			return fail(err,

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
+
 #define TEXT(field) offsetof(struct aw_event, field)
 
 static const size_t texts[] = {TEXT(exe), TEXT(path), TEXT(path2), TEXT(raw),
 	TEXT(raw2), TEXT(cwd), TEXT(address), TEXT(host)};
 
-enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
+enum { TEXTS = ARRAY_SIZE(texts) };
 
 static struct aw_text *text_at(struct aw_event *event, size_t i)
 {

@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "policy/array.h"
+
 #define NAME(number) [number] = #number
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 /* clang-format off */
 static const char *const errnos[] = {
@@ -63,17 +64,17 @@ static const char *look_up(const char *const *table, size_t count, int number)
 
 const char *aw_errno_name(int number)
 {
-	return look_up(errnos, COUNT(errnos), number);
+	return look_up(errnos, ARRAY_SIZE(errnos), number);
 }
 
 const char *aw_family_name(int family)
 {
-	return look_up(families, COUNT(families), family);
+	return look_up(families, ARRAY_SIZE(families), family);
 }
 
 const char *aw_event_name(enum aw_event_kind kind)
 {
-	return look_up(events, COUNT(events), (int)kind);
+	return look_up(events, ARRAY_SIZE(events), (int)kind);
 }
 
 const char *aw_source_name(enum aw_source source)

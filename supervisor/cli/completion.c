@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/completion_internal.h"
 #include "supervisor/cli/manual.h"
 #include "supervisor/cli/say.h"
@@ -17,7 +18,7 @@ static bool write_completion(const char *shell, FILE *out)
 	} writers[] = {{"bash", aw_completion_bash}, {"zsh", aw_completion_zsh},
 		{"fish", aw_completion_fish}};
 
-	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(writers); i++) {
 		if (!strcmp(writers[i].shell, shell)) {
 			writers[i].write(out);
 			return true;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/util/cleanup.h"
 
@@ -226,6 +227,6 @@ static const struct aw_option options[] = {
 const struct aw_command aw_command_manual = {
 	.name = "manual",
 	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.option_count = ARRAY_SIZE(options),
 	.main = manual_main,
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/suggest.h"
 #include "supervisor/util/cleanup.h"
 
@@ -104,7 +105,7 @@ static int set_flag(
 	} words[] = {{"1", true}, {"yes", true}, {"true", true}, {"0", false},
 		{"no", false}, {"false", false}};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (!strcasecmp(words[i].word, text)) {
 			*field = words[i].value;
 			return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options_environment.c - variables that look like options and are none. */
+#include "policy/array.h"
 #include "supervisor/cli/options.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ static bool is_known(const char *variable, char near[VARIABLE_MAX])
 	struct aw_suggestion best;
 
 	near[0] = '\0';
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		if (strcmp(variable, ours[i]) == 0)
 			return true;
 	for (size_t c = 0; c < aw_command_count; c++) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/util/cleanup.h"
 #include "supervisor/util/json.h"
 
@@ -32,7 +33,7 @@ static bool is_unseen(uint32_t c)
 		{0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
 		{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
 
-	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(unseen); i++)
 		if (c >= unseen[i].first && c <= unseen[i].last)
 			return true;
 	return false;

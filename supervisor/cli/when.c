@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "policy/array.h"
+
 static const int64_t second_ns = 1000000000;
 
 /* Exactly count digits at *at, which moves past them; -1 when there are fewer. */
@@ -131,7 +133,7 @@ static bool parse_ago(const char *text, int64_t *ret)
 
 		if (!isdigit((unsigned char)*text) || value > 100000000)
 			return false;
-		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 			if (*end == units[i].letter)
 				seconds = units[i].seconds;
 		if (!seconds)

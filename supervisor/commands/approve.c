@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/process/inside.h"
 #include "supervisor/util/cleanup.h"
@@ -117,7 +118,7 @@ static void forget_answers(void)
 	static const char *const names[] = {"ONCE", "SESSION", "ALWAYS", "DENY", "ALL"};
 	char name[32];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(name, sizeof(name), "AGENTWATCH_%s", names[i]);
 		unsetenv(name);
 	}
@@ -201,7 +202,7 @@ const struct aw_command aw_command_approve = {
 		"answers another\n"
 		"one.",
 	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.option_count = ARRAY_SIZE(options),
 	.mixed = true,
 	.main = approve_main,
 };

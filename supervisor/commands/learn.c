@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/commands/commands.h"
 #include "supervisor/learn/memory.h"
@@ -109,7 +110,7 @@ struct words {
 
 static void add(struct words *words, const char *option, const char *value)
 {
-	if (!value || words->count + 2 > sizeof(words->items) / sizeof(*words->items))
+	if (!value || words->count + 2 > ARRAY_SIZE(words->items))
 		return;
 	words->items[words->count++] = option;
 	words->items[words->count++] = value;
@@ -219,7 +220,7 @@ const struct aw_command aw_command_learn = {
 		"policy "
 		"could be made.",
 	.options = learn_options,
-	.option_count = sizeof(learn_options) / sizeof(learn_options[0]),
+	.option_count = ARRAY_SIZE(learn_options),
 	.main = learn_main,
 };
 
@@ -236,7 +237,7 @@ const struct aw_command aw_command_policy_from_log = {
 		"proof fails: a call refused that is neither a question nor failed "
 		"anyway.",
 	.options = from_log_options,
-	.option_count = sizeof(from_log_options) / sizeof(from_log_options[0]),
+	.option_count = ARRAY_SIZE(from_log_options),
 	.mixed = true,
 	.main = from_log_main,
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/audit/read/lines.h"
 #include "supervisor/audit/read/log_filter.h"
 #include "supervisor/audit/read/order.h"
@@ -272,7 +273,7 @@ const struct aw_command aw_command_log = {
 		   "The exit status is 1 when lines were damaged; each is reported and "
 		   "passed over.",
 	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.option_count = ARRAY_SIZE(options),
 	.mixed = true,
 	.main = log_main,
 };

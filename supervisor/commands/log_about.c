@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/audit/read/log_filter.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/commands/log_table.h"
@@ -153,7 +154,7 @@ static void tell_summary(FILE *out, const cJSON *line)
 	static const char *const keys[] = {"calls", "denied", "execs"};
 	static const char *const names[] = {"call", "denied", "program"};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		const cJSON *n = cJSON_GetObjectItemCaseSensitive(line, keys[i]);
 
 		if (cJSON_IsNumber(n))

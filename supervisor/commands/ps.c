@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/cli/screen.h"
 #include "supervisor/cli/when.h"
@@ -226,7 +227,7 @@ const struct aw_command aw_command_ps = {
 		   "for one whose supervisor vanished without a word.  Below a session "
 		   "stands where its proxy listens and which ports it forwards.",
 	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.option_count = ARRAY_SIZE(options),
 	.mixed = true,
 	.main = ps_main,
 };

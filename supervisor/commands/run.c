@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/commands/commands.h"
 #include "supervisor/launch/run.h"
@@ -196,6 +197,6 @@ const struct aw_command aw_command_run = {
 		"be\n"
 		"executed, 127 when it was not found.",
 	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.option_count = ARRAY_SIZE(options),
 	.main = run_main,
 };

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdio.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/commands/sessions.h"
 
@@ -54,7 +55,7 @@ const struct aw_command aw_command_stop = {
 		   "that was "
 		   "started from it, and waits until it has.",
 	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.option_count = ARRAY_SIZE(options),
 	.mixed = true,
 	.main = stop_main,
 };

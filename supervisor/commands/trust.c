@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trust.c - agentwatch trust and untrust. */
+#include "policy/array.h"
 #include "supervisor/launch/trust.h"
 
 #include <errno.h>
@@ -274,7 +275,7 @@ const struct aw_command aw_command_trust = {
 		"by others.  When a trusted file is not there any more, run refuses "
 		"to start in mode enforce.",
 	.options = trust_options,
-	.option_count = sizeof(trust_options) / sizeof(trust_options[0]),
+	.option_count = ARRAY_SIZE(trust_options),
 	.mixed = true,
 	.main = trust_main,
 };

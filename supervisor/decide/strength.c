@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/array.h"
 #include "policy/image/rules.h"
 
 static const struct aw_enforced on_behalf = {
@@ -95,7 +96,7 @@ static bool changes_attributes(const char *call)
 {
 	static const char *const words[] = {"chmod", "chown", "utime", "xattr", "attr"};
 
-	for (size_t i = 0; call && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; call && i < ARRAY_SIZE(words); i++)
 		if (strstr(call, words[i]))
 			return true;
 	return false;

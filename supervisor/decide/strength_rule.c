@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/array.h"
 #include "policy/image/profile.h"
 #include "policy/image/rules.h"
 #include "supervisor/decide/strength.h"
@@ -33,7 +34,7 @@ static void files_held(const struct aw_strength_facts *facts,
 	struct aw_enforced one;
 
 	ret->by = NULL;
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
 		refused.action = changes[i].action;
 		refused.call = changes[i].call;
 		aw_strength_of(facts, &refused, &one);
@@ -142,7 +143,7 @@ static bool default_held(const struct aw_strength_facts *facts,
 	};
 	struct aw_refused refused;
 
-	if (index >= sizeof(all) / sizeof(all[0]))
+	if (index >= ARRAY_SIZE(all))
 		return false;
 	*ret_name = *(const bool *)((const char *)defaults + all[index].refuses)
 			    ? all[index].name

@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/git/git.h"
 #include "supervisor/linux/target/creds.h"
 #include "supervisor/util/cleanup.h"
@@ -246,7 +247,7 @@ bool aw_git_minds(const struct aw_location *place)
 	if (!place->len) /* it has no name */
 		return false;
 	last = place->parent < 0 ? last_of(place->name) : place->last;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (is_called(last, names[i]))
 			return true;
 	return lies_in(place, AW_GIT_HOOKS);

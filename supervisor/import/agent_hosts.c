@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/import/import.h"
 
 /* --- picoclaw: "isolation" in config.json --- */
@@ -211,7 +212,7 @@ static void read_agent(
 	const struct aw_node *kind = aw_foreign_get(value, "kind");
 
 	(void)argument;
-	for (size_t i = 0; kind && i < sizeof(agents) / sizeof(*agents); i++)
+	for (size_t i = 0; kind && i < ARRAY_SIZE(agents); i++)
 		if (kind->kind == AW_NODE_TEXT &&
 			strcmp(kind->text, agents[i].kind) == 0) {
 			aw_import_put(import, AW_IMPORT_PRESET, kind, agents[i].preset);

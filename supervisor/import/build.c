@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* build.c - what was found in foreign settings, and how it is written. */
+#include "policy/array.h"
 #include "supervisor/import/import.h"
 
 #include <stdarg.h>
@@ -167,7 +168,7 @@ static void print_text(const char *text, FILE *out)
 	bool bare = text[0] && !text[strspn(text, plain)] && text[0] != '-' &&
 		    !strchr("0123456789", text[0]);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		bare = bare && strcasecmp(words[i], text) != 0;
 	if (bare) {
 		fputs(text, out);
@@ -356,7 +357,7 @@ void aw_import_path(struct aw_import *import, enum aw_import_key key,
 	for (; *text; text++) {
 		bool variable = false;
 
-		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 			variable |= strncmp(text, known[i], strlen(known[i])) == 0;
 		if (*text == '$' && !variable)
 			*to++ = '\\';
@@ -376,8 +377,8 @@ void aw_import_system(struct aw_import *import, const struct aw_node *at)
 	static const char *const files[] = {"/dev/null", "/dev/zero", "/dev/full",
 		"/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm", "/proc/self"};
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		aw_import_put(import, AW_IMPORT_READ, at, folders[i]);
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		aw_import_put(import, AW_IMPORT_WRITE, at, files[i]);
 }

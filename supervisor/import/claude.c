@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/import/import.h"
 
 enum decision { ALLOW, DENY, ASK };
@@ -144,7 +145,7 @@ static const struct {
 static void put_rule(
 	struct aw_import *import, const struct rule *rule, enum decision how)
 {
-	for (size_t i = 0; i < sizeof(tools) / sizeof(*tools); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
 		if (strcmp(tools[i].tool, rule->tool) == 0) {
 			tools[i].put(import, rule, how);
 			return;

@@ -2,6 +2,7 @@
 /* codex.c - Codex's config.toml: sandbox and the environment of its commands. */
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/import/import.h"
 
 struct codex {
@@ -64,7 +65,7 @@ static void read_inherit(
 
 	(void)argument;
 	if (strcmp(text, "core") == 0)
-		for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(core); i++)
 			aw_import_put(import, AW_IMPORT_INHERIT_ONLY, value, core[i]);
 	else if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0)
 		aw_import_put(import, AW_IMPORT_INHERIT, value, text);
@@ -80,7 +81,7 @@ static void read_default_excludes(
 
 	(void)argument;
 	if (!aw_foreign_true(import, value))
-		for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(globs); i++)
 			aw_import_put(import, AW_IMPORT_UNSET, value, globs[i]);
 }
 
@@ -113,7 +114,7 @@ static void keep_own_variables(struct aw_import *import)
 	static const char *const own[] = {"OPENAI_API_KEY", "CODEX_API_KEY",
 		"OPENAI_BASE_URL", "CODEX_HOME", "TERM"};
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
 		if (aw_import_has(import, AW_IMPORT_INHERIT_ONLY))
 			aw_import_put(import, AW_IMPORT_INHERIT_ONLY, NULL, own[i]);
 		if (strstr(own[i], "_KEY") && aw_import_has(import, AW_IMPORT_UNSET))

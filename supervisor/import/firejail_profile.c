@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "policy/array.h"
 #include "supervisor/import/import.h"
 #include "supervisor/util/cleanup.h"
 
@@ -54,7 +55,7 @@ static bool translate(const char *text, char *out, size_t size)
 		{"${VIDEOS}", "$HOME/Videos"},
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		size_t len = strlen(names[i].theirs);
 
 		if (strncmp(text, names[i].theirs, len) == 0 &&
@@ -72,7 +73,7 @@ static void put_in_path(
 	static const char *const folders[] = {"/usr/local/sbin", "/usr/local/bin",
 		"/usr/sbin", "/usr/bin", "/sbin", "/bin"};
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		aw_import_putf(
 			p->import, key, &p->at, "%s%s%s", prefix, folders[i], rest);
 }
@@ -139,7 +140,7 @@ static void on_whitelist(struct profile *p, const char *value, int read_only)
 		    strncmp(value, "${M", 3) == 0 || strncmp(value, "${PI", 4) == 0 ||
 		    strncmp(value, "${V", 3) == 0;
 
-	for (size_t i = 0; i < sizeof(tops) / sizeof(*tops); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tops); i++) {
 		size_t len = strlen(tops[i]);
 
 		if (!(i == 0 && home) &&
@@ -381,7 +382,7 @@ static void read_line(struct profile *p, char *line)
 	if (*value)
 		*value++ = '\0';
 	value += strspn(value, " \t");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, line) != 0)
 			continue;
 		if (commands[i].read)

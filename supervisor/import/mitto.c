@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/import/import.h"
 #include "supervisor/util/cleanup.h"
 
@@ -171,7 +172,7 @@ static void put_folder(
 	};
 	AW_FREE char *text = NULL;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		size_t len = strlen(names[i].theirs);
 
 		if (strncmp(at->text, names[i].theirs, len) != 0 ||
@@ -229,7 +230,7 @@ static void put_runner(struct mitto *m)
 	m->import->file = m->settings_file;
 	aw_import_put(m->import, AW_IMPORT_MODE, NULL,
 		strcmp(m->type, "exec") == 0 ? "audit" : "enforce");
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		if (strcmp(m->type, ours[i]) == 0) {
 			aw_import_put(m->import, AW_IMPORT_RUNNER, NULL, ours[i]);
 			return;

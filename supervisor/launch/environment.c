@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/launch/run.h"
 #include "supervisor/util/cleanup.h"
 
@@ -103,8 +104,7 @@ static bool redirect(const struct aw_run *run, struct vector *v)
 	};
 	bool ok = true;
 
-	for (size_t i = 0;
-		ok && run->instance && i < sizeof(folders) / sizeof(folders[0]); i++) {
+	for (size_t i = 0; ok && run->instance && i < ARRAY_SIZE(folders); i++) {
 		AW_FREE char *path = NULL;
 
 		if (asprintf(&path, "%s%s", run->instance, folders[i].folder) < 0)

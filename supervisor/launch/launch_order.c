@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/array.h"
 #include "policy/bytes.h"
 #include "supervisor/linux/seccomp/filter.h"
 
@@ -224,7 +225,7 @@ int aw_launch_refused(const struct aw_run *run, const struct aw_enter_report *re
 				  ? "16 Landlock layers stand around it already"
 				  : strerror(report->value);
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
 		if ((int32_t)steps[i].step == report->step)
 			return aw_fail(err, report->value, "agentwatch-enter: %s: %s%s",
 				steps[i].doing, why, steps[i].advice);

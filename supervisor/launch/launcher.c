@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/approval/notice.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/launch/run.h"
@@ -254,7 +255,7 @@ static void block_signals(sigset_t *ret)
 		SIGUSR2, SIGCONT, SIGALRM, SIGPIPE};
 
 	sigemptyset(ret);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaddset(ret, signals[i]);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/launch/run.h"
 #include "supervisor/session/find.h"
 #include "supervisor/session/folders.h"
@@ -34,7 +35,7 @@ void aw_layers_release(struct aw_layers *layers)
 	free((char *)v->presets);
 	free((char *)v->command);
 	free((char *)v->state_dir);
-	for (size_t i = 0; i < sizeof(v->programs) / sizeof(v->programs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(v->programs); i++)
 		free((char *)v->programs[i]);
 	free((char *)v->runtime_dir);
 	free((char *)v->log);
@@ -140,7 +141,7 @@ static bool is_repository(const char *folder)
 	static const char *const parts[] = {"HEAD", "objects", "refs"};
 	char path[4200];
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, parts[i]);
 		if (access(path, F_OK) < 0)
 			return false;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/launch/run.h"
 #include "supervisor/util/cleanup.h"
@@ -87,10 +88,10 @@ int aw_run_merge_options(struct aw_run *run, struct aw_error *err)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (i = 0; i < ARRAY_SIZE(words); i++)
 		if (settle_word(run, i, err) < 0)
 			return -1;
-	for (i = 0; i < sizeof(switches) / sizeof(*switches); i++)
+	for (i = 0; i < ARRAY_SIZE(switches); i++)
 		settle_switch(run, i);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "policy/image/region.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/launch/run.h"
@@ -61,7 +62,7 @@ static int use_best(struct aw_run *run, struct aw_error *err)
 	char reasons[400] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < sizeof(best) / sizeof(best[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(best); i++) {
 		const struct aw_runner *runner = aw_runner_find(best[i]);
 		const char *hint;
 		struct aw_error why;
@@ -95,7 +96,7 @@ const char *aw_sandbox_default(enum aw_mode mode, enum aw_base_kind base)
 
 	if (mode != AW_ENFORCE || base == AW_BASE_OPEN)
 		return "exec";
-	for (size_t i = 0; i < sizeof(best) / sizeof(best[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(best); i++)
 		if (aw_runner_find(best[i])->probe(&ignored) == 0)
 			return best[i];
 	return "exec";
@@ -174,7 +175,7 @@ static int make_instance(struct aw_run *run, struct aw_error *err)
 		"", "/home", "/tmp", "/config", "/cache", "/state"};
 	AW_FREE char *folder = aw_session_path(run->session, "instance");
 
-	for (size_t i = 0; folder && i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; folder && i < ARRAY_SIZE(names); i++) {
 		AW_FREE char *path = NULL;
 
 		if (asprintf(&path, "%s%s", folder, names[i]) < 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/glob.h"
 #include "policy/port_file.h"
 #include "policy/port_net.h"
@@ -309,7 +310,7 @@ static bool is_of_another_process(const struct aw_access_need *need)
 	static const char *const patterns[] = {
 		"/proc/[0-9]*/environ", "/proc/[0-9]*/mem"};
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
 		if (aw_glob_covers(
 			    patterns[i], strlen(patterns[i]), need->path, need->len))
 			return true;

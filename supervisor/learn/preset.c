@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/port_file.h"
 #include "supervisor/learn/memory.h"
 #include "supervisor/util/cleanup.h"
@@ -95,7 +96,7 @@ uint64_t aw_presets_admit(struct aw_presets *presets, const struct aw_seen *seen
 
 static bool is_general(const char *name)
 {
-	for (size_t i = 0; i < sizeof(general) / sizeof(*general); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(general); i++)
 		if (strcmp(general[i], name) == 0)
 			return true;
 	return false;

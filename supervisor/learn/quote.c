@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/util/json.h"
 
 /* Signs that are not seen, or that turn the direction of what is beside them: whoever
@@ -19,7 +20,7 @@ static bool is_deceptive(uint32_t code)
 		{0x3000, 0x3000}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xfff0, 0xffff},
 		{0xe0000, 0x10ffff}};
 
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)
 		if (code >= ranges[i].first && code <= ranges[i].last)
 			return true;
 	return false;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/learn/quote.h"
 
@@ -273,8 +274,7 @@ static void put_environment(const struct page *page, const struct aw_policy *pol
 	if (*mark && !count)
 		return;
 	fprintf(page->out, "\n%senvironment:\n%s  unset:\n", mark, mark);
-	for (size_t i = 0; !*mark && i < sizeof(credentials) / sizeof(*credentials);
-		i++)
+	for (size_t i = 0; !*mark && i < ARRAY_SIZE(credentials); i++)
 		put_entry(page->out, "", credentials[i], "", NULL);
 	for (size_t i = 0; i < count; i++) {
 		fprintf(page->out, "%s    # question: the command was given ", mark);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/glob.h"
 
 enum { READS = 1, WRITES = 2, EXECS = 4, ALL = READS | WRITES | EXECS };
@@ -142,8 +143,6 @@ static const struct {
 } temporary[] = {{"$TMPDIR", ""}, {"", "tmp"}, {"", "var/tmp"}, {"", "dev/shm"},
 	{"", "run/user/*"}};
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
 static unsigned bit(enum aw_access access)
 {
 	return access == AW_GRANT_READ	  ? READS
@@ -188,7 +187,7 @@ static int by_name(const char *rest, unsigned what, bool *ret_anywhere)
 		size_t n = strcspn(rest, "/");
 
 		parts++;
-		for (size_t i = 0; i < COUNT(names); i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 			if (!(names[i].for_what & what) || strlen(names[i].name) != n ||
 				strncmp(rest, names[i].name, n) != 0)
 				continue;
@@ -209,7 +208,7 @@ int aw_root_parts(const struct aw_root_style *style, const char *anchor,
 	if (style->whole_workspace && access == AW_GRANT_WRITE &&
 		strcmp(anchor, "$WORKSPACE") == 0)
 		return 0;
-	for (size_t i = 0; i < COUNT(roots); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
 		int parts = parts_of(roots[i].pattern);
 		size_t len = length_of(rest, parts);
 
@@ -223,7 +222,7 @@ int aw_root_parts(const struct aw_root_style *style, const char *anchor,
 
 bool aw_root_is_wide(const char *anchor, const char *rest, enum aw_access access)
 {
-	for (size_t i = 0; i < COUNT(wide); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(wide); i++)
 		if ((wide[i].for_what & bit(access)) &&
 			strcmp(wide[i].anchor, anchor) == 0 &&
 			parts_of(wide[i].pattern) == parts_of(rest) &&
@@ -234,7 +233,7 @@ bool aw_root_is_wide(const char *anchor, const char *rest, enum aw_access access
 
 bool aw_root_is_temporary(const char *anchor, const char *rest)
 {
-	for (size_t i = 0; i < COUNT(temporary); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(temporary); i++)
 		if (strcmp(temporary[i].anchor, anchor) == 0 &&
 			parts_of(temporary[i].pattern) == parts_of(rest) &&
 			matches(temporary[i].pattern, rest, strlen(rest)))

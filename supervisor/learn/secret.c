@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/glob.h"
 
 /* Where the files have such a name in every installation, and are no secrets. */
@@ -140,8 +141,6 @@ static const struct {
 	{"/**/vscode-*.sock", "an editor outside"},
 };
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
 static bool covers(const char *pattern, const char *path)
 {
 	return aw_glob_covers(pattern, strlen(pattern), path, strlen(path));
@@ -154,7 +153,7 @@ static bool named(const char *pattern, const char *name)
 
 static bool is_shipped(const char *path)
 {
-	for (size_t i = 0; i < COUNT(shipped); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(shipped); i++)
 		if (covers(shipped[i], path))
 			return true;
 	return false;
@@ -162,7 +161,7 @@ static bool is_shipped(const char *path)
 
 static bool is_harmless(const char *name)
 {
-	for (size_t i = 0; i < COUNT(harmless); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
 		if (named(harmless[i], name))
 			return true;
 	return false;
@@ -172,7 +171,7 @@ static const char *by_name(const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
 
-	for (size_t i = 0; i < COUNT(files); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		if (!named(files[i].name, name))
 			continue;
 		if (is_harmless(name) ||
@@ -185,7 +184,7 @@ static const char *by_name(const char *path)
 
 static const char *by_folder(const char *path)
 {
-	for (size_t i = 0; i < COUNT(folders); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		size_t len = strlen(folders[i].folder);
 		const char *at = path;
 
@@ -213,7 +212,7 @@ const char *aw_secret_file(const char *path)
 			strncmp(path, "/var/", 5) != 0 &&
 			strncmp(path, "/run/", 5) != 0))
 		return what;
-	for (size_t i = 0; i < COUNT(places); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (covers(places[i].pattern, path))
 			return places[i].what;
 	return NULL;
@@ -223,7 +222,7 @@ const char *aw_secret_socket(const char *path)
 {
 	if (path[0] == '@')
 		path++;
-	for (size_t i = 0; path[0] == '/' && i < COUNT(sockets); i++)
+	for (size_t i = 0; path[0] == '/' && i < ARRAY_SIZE(sockets); i++)
 		if (covers(sockets[i].pattern, path))
 			return sockets[i].what;
 	return NULL;

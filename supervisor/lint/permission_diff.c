@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/image/rules.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/util/cleanup.h"
@@ -229,7 +230,7 @@ static void compare_defaults(struct comparison *c)
 			"network: any address may be listened on"},
 	};
 
-	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++)
 		if (defaults[i].before && !defaults[i].after)
 			tell(c, "%s", defaults[i].text);
 }
@@ -255,7 +256,7 @@ static void compare_words(struct comparison *c)
 		tell(c, "merge: replace, which takes the base's rules away");
 	if (c->without->mode == AW_ENFORCE && c->with->mode == AW_AUDIT)
 		tell(c, "mode: audit, which refuses nothing");
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (words[i].after &&
 			(!words[i].before ||
 				strcmp(words[i].before, words[i].after) != 0))
@@ -281,7 +282,7 @@ static void compare_limits(struct comparison *c)
 		{"bytes_out", (double)before->bytes_out, (double)after->bytes_out},
 	};
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		if (limits[i].before > 0 &&
 			(limits[i].after <= 0 || limits[i].after > limits[i].before))
 			tell(c, "limits.%s: %.10g, not %.10g", limits[i].key,

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/linux/limits_group.h"
 #include "supervisor/util/cleanup.h"
 
@@ -171,7 +172,7 @@ void aw_limits_report(const struct aw_limiter *limiter, char *text, size_t size)
 
 	text[0] = '\0';
 	for (size_t g = 0; g < limiter->group_count; g++)
-		for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
 			unsigned long long count = aw_group_counter(
 				limiter->groups[g], counters[i].file, counters[i].key);
 

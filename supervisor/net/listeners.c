@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/net/egress/egress.h"
 #include "supervisor/util/cleanup.h"
 
@@ -163,7 +164,7 @@ const char *aw_listeners_variable(
 		"https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"};
 	enum { URLS = 6 };
 
-	if (!listeners->told || i >= sizeof(names) / sizeof(*names))
+	if (!listeners->told || i >= ARRAY_SIZE(names))
 		return NULL;
 	if (i >= URLS)
 		*ret_value = strdup("localhost,127.0.0.1,::1");

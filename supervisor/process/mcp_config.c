@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mcp_config.c - finding and reading the agents' configuration files. */
+#include "policy/array.h"
 #include "supervisor/process/mcp_internal.h"
 
 #include <cjson/cJSON.h>
@@ -212,12 +213,12 @@ static void add_file(struct aw_mcp_servers *servers, const char *folder,
 void aw_mcp_config_read(
 	struct aw_mcp_servers *servers, const char *workspace, const char *home)
 {
-	enum { FILES = sizeof(files) / sizeof(files[0]) };
+	enum { FILES = ARRAY_SIZE(files) };
 
 	for (size_t i = 0; i < FILES; i++)
 		if (files[i].place & WORKSPACE)
 			add_file(servers, workspace, files[i].file, files[i].key);
-	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(moved); i++)
 		add_file(servers, getenv(moved[i].variable), moved[i].file,
 			moved[i].key);
 	for (size_t i = 0; i < FILES; i++)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/glob.h"
 #include "supervisor/process/mcp.h"
 
@@ -45,7 +46,7 @@ static bool says_nothing(const char *text, size_t len)
 		"server.mjs", "server.py", "server.ts", "cli.js", "cli.mjs",
 		"__main__.py", "dist", "build", "out", "lib", "bin", "src"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strlen(names[i]) == len && strncmp(names[i], text, len) == 0)
 			return true;
 	return false;
@@ -64,7 +65,7 @@ static void put_name(const char *text, size_t len, char name[AW_MCP_NAME])
 
 	if (at)
 		len = (size_t)(at - text);
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
 		size_t n = strlen(endings[i]);
 
 		if (len > n && strncmp(text + len - n, endings[i], n) == 0)
@@ -119,7 +120,7 @@ static bool is_launcher(const char *base)
 		"ts-node", "python*", "pypy*", "uv", "uvx", "pipx", "docker", "podman",
 		"java", "ruby", "dotnet", "env"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (aw_glob_match(names[i], strlen(names[i]), base, strlen(base)))
 			return true;
 	return false;
@@ -136,7 +137,7 @@ static bool is_agent_as_server(const struct aw_started *s)
 		return true;
 	if (s->argc < 3 || strcmp(s->argv[1], "mcp") != 0)
 		return false;
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (strcmp(s->argv[2], verbs[i]) == 0)
 			return true;
 	return false;

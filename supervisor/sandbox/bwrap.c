@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "policy/image/rules.h"
 #include "supervisor/sandbox/bwrap_internal.h"
 #include "supervisor/sandbox/plan_internal.h"
@@ -116,7 +117,7 @@ static bool is_provided(const char *path)
 		return true;
 	if (strcmp(path, "/dev") == 0)
 		return true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		size_t len = strlen(names[i]);
 
 		if (strncmp(path, "/dev/", 5) == 0 &&
@@ -242,7 +243,7 @@ static const char *const settings[] = {"/proc/sys", "/proc/sysrq-trigger", "/pro
 
 static bool is_setting(const char *path)
 {
-	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
 		if (aw_path_is_below(path, settings[i]))
 			return true;
 	return false;
@@ -267,7 +268,7 @@ static void admit_settings(struct bwrap *b)
 
 static void protect_kernel(struct bwrap *b)
 {
-	size_t count = sizeof(settings) / sizeof(settings[0]);
+	size_t count = ARRAY_SIZE(settings);
 
 	for (size_t i = 0; i < count; i++)
 		if (strncmp(settings[i], "/proc/", 6) == 0
@@ -320,7 +321,7 @@ static void make_namespaces(struct bwrap *b)
 	if (!is_root())
 		return;
 	AW_ARGS(&b->args, "--cap-drop", "ALL");
-	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(capabilities); i++)
 		AW_ARGS(&b->args, "--cap-add", capabilities[i]);
 }
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/sandbox/runner.h"
 #include "supervisor/session/find.h"
 #include "supervisor/util/cleanup.h"
@@ -35,7 +36,7 @@ static bool sees_kernel(void)
 		file = fopen(path, "re");
 		if (!file || !fgets(line, sizeof(line), file))
 			continue;
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 			if (strncmp(line, names[i], strlen(names[i])) == 0)
 				return true;
 	}
@@ -95,7 +96,7 @@ static bool is_system(const char *path)
 {
 	static const char *const names[] = {"/proc", "/dev", "/sys"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		size_t len = strlen(names[i]);
 
 		if (strncmp(path, names[i], len) == 0 &&

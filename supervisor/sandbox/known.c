@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/linux/procfs.h"
 #include "supervisor/sandbox/runner.h"
 #include "supervisor/session/folders.h"
@@ -73,7 +74,7 @@ static void print_rights(FILE *out)
 	char status[AW_PROC_STATUS] = "";
 
 	aw_proc_status(getpid(), status, sizeof(status));
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const char *value = aw_proc_status_value(status, names[i]);
 
 		if (value)
@@ -101,10 +102,10 @@ static char *describe(const char *program)
 		return NULL;
 	fputs(program, out);
 	print_file(out, program);
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		print_place(out, places[i]);
 	print_rights(out);
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		print_line(out, lines[i]);
 	if (fclose(out) == 0)
 		return text;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/linux/landlock_rights.h"
 #include "supervisor/sandbox/landlock_internal.h"
 #include "supervisor/util/cleanup.h"
@@ -338,7 +339,7 @@ static void grant_basics(struct factory *m)
 	const struct aw_plan_entry *entry = deepest(m, "/proc");
 	mode_t mode;
 
-	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
 		if (!is_ruled(m, devices[i]) && look(devices[i], &mode) &&
 			!S_ISLNK(mode))
 			grant(m, devices[i], m->to->files);

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "policy/array.h"
 #include "policy/image/region.h"
 #include "supervisor/linux/landlock_rights.h"
 #include "supervisor/sandbox/landlock_internal.h"
@@ -64,7 +65,7 @@ static bool is_kernels(const char *path)
 {
 	static const char *const names[] = {"/proc", "/sys", "/dev"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		size_t len = strlen(names[i]);
 
 		if (strncmp(path, names[i], len) == 0 &&
@@ -186,7 +187,7 @@ static void visit_devices(struct narrowing *n)
 	static const char shared[] = "/dev/shm";
 	bool used = aw_landlock_granted(n->from, shared) & AW_LL_READ_FILE;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (aw_landlock_granted(n->from, names[i]) & AW_LL_READ_FILE &&
 			is_clean(n, names[i]))
 			grant(n, names[i], AW_LL_READS & ~AW_LL_EXECUTE);

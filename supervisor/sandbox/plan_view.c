@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/sandbox/plan_internal.h"
 #include "supervisor/session/find.h"
 #include "supervisor/util/cleanup.h"
@@ -165,10 +166,10 @@ void aw_plan_want_minimal(struct aw_plan_maker *factory)
 	const struct aw_plan_params *params = factory->params;
 	struct stat st;
 
-	for (size_t i = 0; i < sizeof(system_paths) / sizeof(system_paths[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(system_paths); i++)
 		if (exists(system_paths[i]))
 			aw_plan_want(factory, system_paths[i], "system");
-	for (size_t i = 0; i < sizeof(system_files) / sizeof(system_files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(system_files); i++)
 		if (exists(system_files[i]))
 			aw_plan_want(factory, system_files[i], "system");
 	if (params->program)

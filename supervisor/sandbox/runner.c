@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/array.h"
+
 static int always(struct aw_error *err)
 {
 	(void)err;
@@ -55,7 +57,7 @@ static const struct aw_runner *const rows[] = {
 	&(const struct aw_runner){"restricted-token", NULL, not_yet, no_wall},
 };
 
-enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+enum { ROWS = ARRAY_SIZE(rows) };
 
 const struct aw_runner *aw_runner_find(const char *name)
 {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/util/cleanup.h"
 
 char *aw_find_part(const char *name)
@@ -24,7 +25,7 @@ char *aw_find_part(const char *name)
 		return NULL;
 	self[n] = '\0';
 	*(strrchr(self, '/') + 1) = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		if (asprintf(&path, "%s%s%s", self, places[i], name) < 0)
 			return NULL;
 		real = realpath(path, NULL);
@@ -112,7 +113,7 @@ char *aw_find_helper(const char *name, char **passed_over)
 {
 	const char *lists[] = {"/usr/bin:/bin:/usr/local/bin", getenv("PATH")};
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		for (const char *at = lists[i]; at && *at;) {
 			size_t len = strcspn(at, ":");
 			AW_FREE char *folder = strndup(at, len), *path = NULL;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/linux/start_time.h"
 #include "supervisor/session/folders.h"
 #include "supervisor/util/cleanup.h"
@@ -283,7 +284,7 @@ void aw_session_discard(const struct aw_session *session)
 	static const char *const files[] = {
 		"session.json", "plan.txt", "events.jsonl", "policy.txt"};
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		AW_FREE char *path = aw_session_path(session, files[i]);
 
 		if (path)

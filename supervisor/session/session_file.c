@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session_file.c - session.json: written whole, read with suspicion. */
+#include "policy/array.h"
 #include "supervisor/session/session.h"
 
 #include <cjson/cJSON.h>
@@ -65,7 +66,7 @@ char *aw_session_json(const struct aw_session *session)
 	aw_json_signed(&json, session->pid);
 	AW_JSON_LITERAL(&json, ",\"start_ticks\":");
 	aw_json_unsigned(&json, session->start_ticks);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		const char *text = *text_field(session, i);
 
 		if (!text)
@@ -165,7 +166,7 @@ static int take_fields(struct aw_session *session, const cJSON *root)
 	session->pid = pid->valueint;
 	session->start_ticks = (uint64_t)ticks->valuedouble;
 	session->status = cJSON_IsNumber(status) ? status->valueint : -1;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		*text_field(session, i) =
 			copy_text(cJSON_GetObjectItemCaseSensitive(root, texts[i].key));
 	if (cJSON_IsArray(argv))

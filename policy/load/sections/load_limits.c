@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/load/load_internal.h"
 
 struct unit {
@@ -265,10 +266,10 @@ void aw_limits_complete(struct aw_loader *l)
 	struct aw_limits *to = &l->policy.limits;
 	size_t i, f;
 
-	for (i = 0; i < sizeof(order) / sizeof(*order); i++) {
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
 		const struct aw_limits *from = &l->limits[order[i]];
 
-		for (f = 0; f < sizeof(fields) / sizeof(*fields); f++) {
+		for (f = 0; f < ARRAY_SIZE(fields); f++) {
 			const uint64_t *value =
 				(const uint64_t *)(const void *)((const char *)from +
 								 fields[f].field);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/glob.h"
 #include "policy/load/load_internal.h"
 #include "policy/port_net.h"
@@ -284,10 +285,10 @@ static char *read_url(struct item *i, char *text, char *rest, unsigned *ret_port
 	size_t n;
 
 	*rest = '\0';
-	for (n = 0; n < sizeof(schemes) / sizeof(*schemes); n++)
+	for (n = 0; n < ARRAY_SIZE(schemes); n++)
 		if (strcasecmp(text, schemes[n].scheme) == 0)
 			break;
-	if (n == sizeof(schemes) / sizeof(*schemes)) {
+	if (n == ARRAY_SIZE(schemes)) {
 		aw_report(i->l, i->at,
 			"a URL that begins with '%.20s://'; expected http, https, ws, "
 			"wss or socks5, or just a host and a port, such as "

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "policy/glob.h"
 #include "policy/path.h"
 #include "supervisor/audit/log_words.h"
@@ -22,7 +23,7 @@ static const char *verdict_at(size_t i)
 	static const char *const names[] = {
 		"allow", "deny", "hide", "ask-allow", "ask-deny"};
 
-	return i < sizeof(names) / sizeof(names[0]) ? names[i] : NULL;
+	return i < ARRAY_SIZE(names) ? names[i] : NULL;
 }
 
 static const char *action_at(size_t i)
@@ -124,7 +125,7 @@ static char *expand(const char *pattern, const char *workspace)
 
 	if (begins(pattern, ".") || begins(pattern, ".."))
 		return from_here(pattern);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (!begins(pattern, words[i].word) || !words[i].value)
 			continue;
 		return asprintf(&whole, "%s%s", words[i].value,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check.c - agentwatch policy check. */
+#include "policy/array.h"
 #include "supervisor/lint/check_rules.h"
 
 #include <stdio.h>
@@ -153,7 +154,7 @@ const struct aw_command aw_command_policy_check = {
 		"the workspace and the home are.  The exit status is 1 when there were "
 		"errors; warnings alone are no failure.",
 	.options = check_options,
-	.option_count = sizeof(check_options) / sizeof(check_options[0]),
+	.option_count = ARRAY_SIZE(check_options),
 	.mixed = true,
 	.main = check_main,
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/image/profile.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/commands/policy/answer.h"
@@ -37,7 +38,7 @@ static const struct {
 	{AT(listen), AW_BIND, "listen"},
 };
 
-enum { QUESTIONS = sizeof(questions) / sizeof(questions[0]) };
+enum { QUESTIONS = ARRAY_SIZE(questions) };
 
 /* All that an answer is made from. */
 struct explained {
@@ -224,7 +225,7 @@ const struct aw_command aw_command_policy_explain = {
 		"allowed, 1 when something is not, 125 when a question makes no sense "
 		"or the policy has mistakes.",
 	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.option_count = ARRAY_SIZE(options),
 	.mixed = true,
 	.main = explain_main,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* import.c - agentwatch policy import. */
+#include "policy/array.h"
 #include "supervisor/import/import.h"
 
 #include <errno.h>
@@ -182,7 +183,7 @@ const struct aw_command aw_command_policy_import = {
 		"when nothing is said.\n\n"
 		"mitto takes settings.json, and a workspace's .mittorc behind it.",
 	.options = import_options,
-	.option_count = sizeof(import_options) / sizeof(import_options[0]),
+	.option_count = ARRAY_SIZE(import_options),
 	.mixed = true,
 	.main = import_main,
 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "policy/load/load_shape.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/commands/policy/policy_command.h"
@@ -345,7 +346,7 @@ const struct aw_command aw_command_policy_schema = {
 		   "  # yaml-language-server: "
 		   "$schema=/usr/local/share/agentwatch/policy.schema.json",
 	.options = schema_options,
-	.option_count = sizeof(schema_options) / sizeof(schema_options[0]),
+	.option_count = ARRAY_SIZE(schema_options),
 	.mixed = true,
 	.main = schema_main,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* show.c - agentwatch policy show. */
+#include "policy/array.h"
 #include "supervisor/commands/policy/policy_command.h"
 
 #include <errno.h>
@@ -137,6 +138,6 @@ const struct aw_command aw_command_policy_show = {
 		"what can be read and written there, the network, and the runner's "
 		"command line.",
 	.options = show_options,
-	.option_count = sizeof(show_options) / sizeof(show_options[0]),
+	.option_count = ARRAY_SIZE(show_options),
 	.main = show_main,
 };

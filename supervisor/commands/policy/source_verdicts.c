@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "policy/image/mask.h"
 #include "policy/image/profile.h"
 #include "policy/image/region.h"
@@ -21,7 +22,7 @@ static const char *const default_keys[] = {
 	[AW_RULE_NETWORK] = "network.default",
 };
 
-enum { SECTIONS = sizeof(default_keys) / sizeof(default_keys[0]) };
+enum { SECTIONS = ARRAY_SIZE(default_keys) };
 
 static enum aw_rules_of of_trust(enum aw_trust trust)
 {
@@ -323,7 +324,7 @@ static bool find_of(const struct aw_effective *standing,
 	static const enum aw_rules_of order[] = {
 		AW_RULES_TRUSTED, AW_RULES_SYSTEM, AW_RULES_UNTRUSTED};
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		AW_FREE struct aw_image *copy = aw_mask_create(standing->policy.image);
 		struct aw_decision decision;
 

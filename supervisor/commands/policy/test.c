@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 #include "supervisor/commands/policy/policy_command.h"
 #include "supervisor/commands/policy/source_verdicts.h"
@@ -272,7 +273,7 @@ const struct aw_command aw_command_policy_test = {
 		"one that fails the rule that decided.  The exit status is 1 when one "
 		"failed or a policy has mistakes.",
 	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.option_count = ARRAY_SIZE(options),
 	.mixed = true,
 	.main = test_main,
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/cli/say.h"
 
 /* By the last component of the program's name; the rest of it may follow. */
@@ -24,7 +25,7 @@ static const char *how_of(const char *exe)
 	const char *name = strrchr(exe, '/');
 
 	name = name ? name + 1 : exe;
-	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
 		if (strncmp(name, programs[i].name, strlen(programs[i].name)) == 0)
 			return programs[i].how;
 	return NULL;

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 
+#include "policy/array.h"
+
 #ifndef USERFAULTFD_IOC_NEW
 #define USERFAULTFD_IOC_NEW _IO(0xAA, 0x00) /* Linux 6.1: of /dev/userfaultfd */
 #endif
@@ -31,6 +33,6 @@ static const uint32_t aw_watched_ioctls[] = {TIOCSTI, TIOCLINUX, TIOCSETD,
 	BTRFS_IOC_SUBVOL_CREATE, BTRFS_IOC_SUBVOL_CREATE_V2, BTRFS_IOC_SNAP_DESTROY,
 	BTRFS_IOC_SNAP_DESTROY_V2, BTRFS_IOC_SUBVOL_SETFLAGS, BTRFS_IOC_DEFAULT_SUBVOL};
 
-enum { AW_WATCHED_IOCTLS = sizeof(aw_watched_ioctls) / sizeof(aw_watched_ioctls[0]) };
+enum { AW_WATCHED_IOCTLS = ARRAY_SIZE(aw_watched_ioctls) };
 
 #endif

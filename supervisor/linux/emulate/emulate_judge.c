@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "policy/decide.h"
 #include "supervisor/linux/calls/vet.h"
 #include "supervisor/linux/emulate/emulate.h"
@@ -89,8 +90,7 @@ static bool is_private_of_outsider(
 	what = end + 1;
 	if (strncmp(what, "task/", 5) == 0 && (what = strchr(what + 5, '/')))
 		what++;
-	for (size_t i = 0; what && i < sizeof(open_to_all) / sizeof(*open_to_all);
-		i++) {
+	for (size_t i = 0; what && i < ARRAY_SIZE(open_to_all); i++) {
 		size_t n = strlen(open_to_all[i]);
 
 		if (strncmp(what, open_to_all[i], n) == 0 &&
@@ -212,7 +212,7 @@ static bool is_looked_at_by_ps(const char *name)
 
 	if (!what)
 		return false;
-	for (size_t i = 0; i < sizeof(grave) / sizeof(*grave); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(grave); i++) {
 		size_t n = strlen(grave[i]);
 
 		if (strncmp(what + 1, grave[i], n) == 0 &&

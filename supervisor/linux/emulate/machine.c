@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "policy/image/rules.h"
 #include "supervisor/linux/pidfd.h"
 #include "supervisor/linux/procfs.h"
@@ -130,7 +131,7 @@ static bool is_setting(const struct machine_thing *thing)
 		return can_change(thing);
 	if (strncmp(thing->name, "/sys/", 5) == 0)
 		return true;
-	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
 		if (type == settings[i])
 			return true;
 	return false;
@@ -247,7 +248,7 @@ const char *aw_machine_keeps(const struct aw_notified *call, enum aw_action acti
 bool aw_machine_may_be(enum aw_action action, const struct aw_text *path)
 {
 	static const char *const all[] = {"/dev/", "/proc/", "/sys/"};
-	size_t count = action == AW_READ ? 1 : sizeof(all) / sizeof(all[0]);
+	size_t count = action == AW_READ ? 1 : ARRAY_SIZE(all);
 
 	for (size_t i = 0; i < count; i++)
 		if (path->len > strlen(all[i]) &&

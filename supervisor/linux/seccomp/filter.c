@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "policy/calls.h"
 #include "policy/numbers.h"
 #include "policy/shared/page.h"
@@ -211,8 +212,7 @@ static void put_held_endings(struct aw_filter *f, unsigned start[TREATMENTS])
 	put(f, BPF_JMP | BPF_JSET | BPF_K, O_ASYNC, 0, 1);
 	answer(f, SECCOMP_RET_USER_NOTIF);
 	answer(f, SECCOMP_RET_ALLOW);
-	put_one_of(f, 1, owner_commands,
-		sizeof(owner_commands) / sizeof(owner_commands[0]));
+	put_one_of(f, 1, owner_commands, ARRAY_SIZE(owner_commands));
 
 	start[IF_OTHERS] = f->count;
 	load(f, ARGUMENT(0));

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/audit.h>
 
+#include "policy/array.h"
 #include "supervisor/linux/calls/call.h"
 
 #define X32_BIT 0x40000000
@@ -27,7 +28,7 @@ static bool unpack_socketcall(struct aw_notified *call)
 	};
 	uint32_t args[6] = {0};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
 		if (calls[i].number != call->args[0])
 			continue;
 		if (aw_syscalls[calls[i].row].effect >= AW_FX_ENFORCE_ONLY &&

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/array.h"
 #include "supervisor/net/dns/name_service.h"
 
 static struct aw_name_service *service_of(const struct aw_notified *call)
@@ -59,7 +60,7 @@ bool aw_name_route_is_cache(struct aw_notified *call, const struct aw_address *t
 
 	if (!service_of(call) || to->family != AF_UNIX || call->event.action == AW_BIND)
 		return false;
-	for (size_t i = 0; i < sizeof(caches) / sizeof(*caches) && !found; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(caches) && !found; i++) {
 		size_t len = strlen(caches[i]);
 
 		found = to->path_len >= len && memcmp(to->path, caches[i], len) == 0 &&

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "policy/array.h"
 #include "supervisor/linux/netns/netns.h"
 #include "supervisor/linux/sockets/socket_replace.h"
 #include "supervisor/util/cleanup.h"
@@ -123,7 +124,7 @@ static const struct {
 	{IPPROTO_UDP, UDP_NO_CHECK6_RX, 0},
 };
 
-enum { COUNT = sizeof(options) / sizeof(options[0]), VALUE_MAX = 64 };
+enum { COUNT = ARRAY_SIZE(options), VALUE_MAX = 64 };
 
 struct value {
 	socklen_t len; /* 0: it is not told */

@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "policy/array.h"
+
 /* Newer than some headers; the numbers are the kernel's (uapi). */
 enum {
 	BINDTOIFINDEX = 62,
@@ -61,8 +63,7 @@ const struct aw_socket_option aw_socket_options[] = {
 	JOINS(IPPROTO_IPV6, MCAST_JOIN_GROUP),
 	JOINS(IPPROTO_IPV6, MCAST_JOIN_SOURCE_GROUP),
 };
-const size_t aw_socket_option_count =
-	sizeof(aw_socket_options) / sizeof(aw_socket_options[0]);
+const size_t aw_socket_option_count = ARRAY_SIZE(aw_socket_options);
 
 /*
  * Not among them: PKTINFO, which emulate_send.c looks at; TTL, TOS, hop limit, traffic
@@ -83,8 +84,7 @@ static const struct aw_socket_option messages[] = {
 
 const uint16_t aw_common_protocols[] = {IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP,
 	IPPROTO_UDPLITE, IPPROTO_ICMP, IPPROTO_ICMPV6, MULTIPATH};
-const size_t aw_common_protocol_count =
-	sizeof(aw_common_protocols) / sizeof(aw_common_protocols[0]);
+const size_t aw_common_protocol_count = ARRAY_SIZE(aw_common_protocols);
 
 static const struct aw_socket_option *find(
 	const struct aw_socket_option *list, size_t count, int level, int name)
@@ -103,7 +103,7 @@ const struct aw_socket_option *aw_socket_option_find(int level, int name)
 const char *aw_socket_option_of_message(int level, int type)
 {
 	const struct aw_socket_option *option =
-		find(messages, sizeof(messages) / sizeof(messages[0]), level, type);
+		find(messages, ARRAY_SIZE(messages), level, type);
 
 	return option ? option->text : NULL;
 }

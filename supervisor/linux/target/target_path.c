@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "policy/path.h"
 #include "supervisor/linux/procfs.h"
 #include "supervisor/linux/target/target.h"
@@ -69,7 +70,7 @@ static bool by_inner_number(
 	number = strtol(path + 6, &rest, 10);
 	if (rest == path + 6 || *rest != '/')
 		return false;
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
 		size_t len = strlen(links[i]);
 
 		if (strncmp(rest + 1, links[i], len) != 0 ||

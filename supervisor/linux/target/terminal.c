@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/linux/procfs.h"
 #include "supervisor/process/descend.h"
 #include "supervisor/util/cleanup.h"
@@ -112,7 +113,7 @@ bool aw_terminal_is_foreign(pid_t tid, dev_t own_pts, const struct stat *st)
 		return false;
 	if (is_pts(device) && !is_of_our_pts(st))
 		return st->st_dev != own_pts;
-	for (size_t i = 0; i < sizeof(begun_with) / sizeof(begun_with[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(begun_with); i++)
 		if (begun_with[i] == device)
 			return false;
 	if (aw_proc_stat(tid, &own) && own.terminal == device)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/array.h"
 #include "policy/private.h"
 
 static bool ends_with(const char *name, const char *domain, size_t *ret_len)
@@ -98,7 +99,7 @@ static const char *behind_services(const char *name)
 
 	if (!dot || dot - name > 1 + SERVICE_MAX)
 		return name;
-	for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(protocols); i++) {
 		size_t len = strlen(protocols[i]);
 
 		if (strncmp(dot + 1, protocols[i], len) == 0)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/net/proto/dns_internal.h"
 
 enum { EDNS_LEAST = 512, EDNS_LEN = 11 };
@@ -179,7 +180,7 @@ const char *aw_dns_type_name(unsigned type, char text[16])
 	char digits[8];
 	size_t i, n = 0, at = 4;
 
-	for (i = 0; i < sizeof(types) / sizeof(*types); i++)
+	for (i = 0; i < ARRAY_SIZE(types); i++)
 		if (types[i].type == type)
 			return types[i].name;
 	memcpy(text, "TYPE", 4);

@@ -2,6 +2,7 @@
 /* dns_answer.c - answers: read with their names whole, and written. */
 #include <string.h>
 
+#include "policy/array.h"
 #include "supervisor/net/proto/dns.h"
 #include "supervisor/net/proto/dns_internal.h"
 
@@ -81,7 +82,7 @@ static bool has_names(unsigned type, size_t *before, size_t *names, size_t *behi
 		{AW_DNS_SRV, 6, 1, 0}, {AW_DNS_DNAME, 0, 1, 0}};
 	size_t i;
 
-	for (i = 0; i < sizeof(types) / sizeof(*types); i++) {
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		if (types[i].type != type)
 			continue;
 		*before = types[i].before;

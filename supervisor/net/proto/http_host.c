@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "policy/array.h"
 #include "policy/port_text.h"
 
 enum {
@@ -91,7 +92,7 @@ static bool begins_as_usual(struct aw_http_span text)
 		"OPTIONS", "TRACE", "PATCH", "CONNECT", "PROPFIND", "PROPPATCH",
 		"MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH"};
 
-	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
 		size_t len = strlen(methods[i]);
 
 		if (memcmp(text.bytes, methods[i], text.len < len ? text.len : len) ==

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "policy/array.h"
 #include "policy/port_text.h"
 #include "supervisor/net/proto/proxy_request.h"
 
@@ -297,7 +298,7 @@ static bool is_between(const struct aw_http_request *rq, struct aw_http_span nam
 		"Upgrade", "Host", "Proxy-Connection", "Proxy-Authorization",
 		"Proxy-Authenticate"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (aw_http_is(name, names[i]))
 			return true;
 	return connection_lists(rq, name);

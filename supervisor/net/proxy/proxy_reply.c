@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/net/proxy/proxy_internal.h"
 
 uint64_t aw_conn_now(void)
@@ -61,7 +62,7 @@ static const char *phrase(int status)
 		{502, "Bad Gateway"}, {503, "Service Unavailable"},
 		{504, "Gateway Timeout"}, {505, "HTTP Version Not Supported"}};
 
-	for (size_t i = 0; i < sizeof(phrases) / sizeof(*phrases); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(phrases); i++)
 		if (phrases[i].status == status)
 			return phrases[i].phrase;
 	return "Error";

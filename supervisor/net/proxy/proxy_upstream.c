@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/array.h"
 #include "supervisor/net/proxy/proxy_internal.h"
 
 enum { SOCKS = 5, OPEN = 0, PASSWORD = 2, PASSWORD_VERSION = 1 };
@@ -178,9 +179,7 @@ static int hear_socks(struct aw_conn *conn, size_t len, char *reason, size_t siz
 	if (reply) {
 		snprintf(reason, size, "the proxy upstream (%s:%u) answers: %s (%u)",
 			conn->upstream->at.host, (unsigned)conn->upstream->at.port,
-			reply < sizeof(replies) / sizeof(*replies) ? replies[reply]
-								   : "no",
-			reply);
+			reply < ARRAY_SIZE(replies) ? replies[reply] : "no", reply);
 		return -1;
 	}
 	take(conn, used);

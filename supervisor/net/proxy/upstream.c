@@ -10,6 +10,8 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "policy/array.h"
+
 /* --- what a URL says --- */
 
 static const struct scheme {
@@ -26,7 +28,7 @@ static const struct scheme {
 
 static const struct scheme *find_scheme(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++)
 		if (strlen(schemes[i].name) == len &&
 			strncasecmp(schemes[i].name, name, len) == 0)
 			return &schemes[i];

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/array.h"
 #include "supervisor/util/cleanup.h"
 
 enum { BACKLOG = 64, PATIENCE_MS = 1000, WAYS = 5 };
@@ -68,7 +69,7 @@ static int admit(int fd, uint16_t port)
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
-	const struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
+	const struct sock_fprog program = {ARRAY_SIZE(code), code};
 
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }

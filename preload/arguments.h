@@ -16,8 +16,7 @@ struct aw_subject {
 	const void *parts[5]; /* path, path2, raw, raw2, address */
 };
 
-/* Paths into scratch and s; false: there is nothing to judge (the kernel will refuse).
- */
+/* Paths into scratch and s; false: there is nothing to judge (the kernel will refuse). */
 bool aw_subject_files(struct aw_self *self, struct aw_scratch *scratch,
 	const struct aw_syscall *row, const long args[6], struct aw_subject *s);
 

@@ -62,8 +62,7 @@ static size_t descriptor_name(int fd, char *to, size_t size)
 	return (size_t)len;
 }
 
-/* The lexical absolute path in scratch->path; its length, 0 when only the kernel knows.
- */
+/* The lexical absolute path in scratch->path; its length, 0 when only the kernel knows. */
 static size_t lexical(struct aw_self *self, struct aw_scratch *scratch, int dir,
 	const char *path, size_t len)
 {
@@ -181,8 +180,7 @@ static bool may_block(int dir, const char *path, int flags)
 #define CHANGE_FLAGS                                                                   \
 	(O_ACCMODE | O_CREAT | O_TRUNC | O_PATH | (O_TMPFILE & ~O_DIRECTORY))
 
-/* Decided in this process: not with verdicts "ask", not where the kernel layer decides.
- */
+/* Decided in this process: not with verdicts "ask", not where the kernel layer decides. */
 static bool works_here(int flags)
 {
 	enum aw_work work = aw_work();
@@ -254,8 +252,7 @@ static bool is_at(long fd, const struct reading *r)
 	return true;
 }
 
-/* Open, and prove that the path was what it looked like; AW_PASS: the supervisor does.
- */
+/* Open, and prove that the path was what it looked like; AW_PASS: the supervisor does. */
 static long open_proven(
 	const struct reading *r, int flags, const struct aw_ticket *ticket)
 {

@@ -9,10 +9,12 @@
  * come in at any point.
  *
  * What a wrapper does depends on aw_work():
- *   FAST     opens go through aw_fast_open(); everything else is libc's own call, which
- * the kernel layer sees KERNEL   libc's own call PRELOAD  opens go through
- * aw_fast_open() where the path is what it looks like; for the rest aw_enter() judges
- * and logs, then libc's own call, aw_leave() adds the result
+ *   FAST     opens go through aw_fast_open(); everything else is libc's own call, which the
+ *            kernel layer sees
+ *   READS    the same, for opens that change nothing
+ *   KERNEL   libc's own call
+ *   PRELOAD  opens go through aw_fast_open() where the path is what it looks like; for the
+ *            rest aw_enter() judges and logs, then libc's own call, aw_leave() adds the result
  */
 #ifndef AW_PRELOAD_GATE_H
 #define AW_PRELOAD_GATE_H
@@ -66,8 +68,7 @@ static inline void aw_leave(const struct aw_passage *passage, bool failed)
 			failed ? (unsigned)*aw_errno() : 0);
 }
 
-/* PRELOAD: an exec with its vector goes over the socket.  False: refused, errno is set.
- */
+/* PRELOAD: an exec with its vector goes over the socket.  False: refused, errno is set. */
 bool aw_enter_exec(
 	enum aw_call call, int dir, const char *path, int how, char *const *argv);
 

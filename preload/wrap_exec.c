@@ -169,8 +169,7 @@ AW_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 	return ret;
 }
 
-/* Where execvp(3) would find it, for the judge of the preload engine; else file itself.
- */
+/* Where execvp(3) would find it, for the judge of the preload engine; else file itself. */
 static const char *searched(const char *file, char *to, size_t size)
 {
 	const char *path = aw_environ_get("PATH");

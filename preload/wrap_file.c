@@ -22,8 +22,7 @@
 extern FILE *fdopen(int, const char *) __attribute__((weak));
 extern DIR *fdopendir(int) __attribute__((weak));
 
-/* open(2) flags of an fopen mode of the plain kind; -1 for all that is libc's business.
- */
+/* open(2) flags of an fopen mode of the plain kind; -1 for all that is libc's business. */
 static int flags_of(const char *mode)
 {
 	int flags;

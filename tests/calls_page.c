@@ -113,8 +113,7 @@ static const char *kernel_layer(long nr)
 		return "`CLONE_NEWNS`; in `enforce`: any new namespace";
 	if (row->effect == AW_FX_SOCKET)
 		return "in `enforce`: `SOCK_RAW`, other families than Unix, IPv4 and "
-		       "IPv6, "
-		       "other protocols than TCP, UDP and ICMP";
+		       "IPv6, other protocols than TCP, UDP and ICMP";
 	if (row->effect == AW_FX_OPTION)
 		return "in `enforce`: source routes, interfaces, marks; groups";
 	held = row->effect >= AW_FX_ENFORCE_ONLY;
@@ -179,38 +178,24 @@ static void put_functions(int count, char **fast)
 int main(int argc, char **argv)
 {
 	puts("# Which calls are watched\n\n"
-	     "Made from `policy/calls.def` and the filter by `make docs/CALLS.md`; for "
-	     "x86_64.\n");
+	     "Made from `policy/calls.def` and the filter by `make docs/CALLS.md`; for x86_64.\n");
 	puts("## System calls: the kernel layer\n\n"
-	     "In the engines `hybrid` and `kernel` the kernel hands these to the "
-	     "supervisor,\n"
-	     "whoever makes them: libc, a static program, a raw `syscall` instruction. "
-	     "*But for\n"
-	     "the gate*: in mode audit with `verdicts: local` a call made from the "
-	     "gate page\n"
-	     "passes, since the shim has decided and logged it. *i386*: also under its "
-	     "32-bit\n"
-	     "number; 32-bit socket calls are watched through `socketcall` as well. "
-	     "Every x32\n"
-	     "call is notified and reported as a warning. In mode enforce the gate "
-	     "lets "
-	     "only `openat`\n"
-	     "for reading pass, and only behind a sandbox that holds every denied "
-	     "read.\n");
+	     "In the engines `hybrid` and `kernel` the kernel hands these to the supervisor,\n"
+	     "whoever makes them: libc, a static program, a raw `syscall` instruction. *But for\n"
+	     "the gate*: in mode audit with `verdicts: local` a call made from the gate page\n"
+	     "passes, since the shim has decided and logged it. *i386*: also under its 32-bit\n"
+	     "number; 32-bit socket calls are watched through `socketcall` as well. Every x32\n"
+	     "call is notified and reported as a warning. In mode enforce the gate lets only "
+	     "`openat`\n"
+	     "for reading pass, and only behind a sandbox that holds every denied read.\n");
 	put_systems();
 	puts("\n## Functions: the shim\n\n"
-	     "The shim stands in front of these in dynamic programs. In the engine "
-	     "`preload` it\n"
-	     "judges and logs each of them itself. In `hybrid` those on the *fast "
-	     "path* are\n"
-	     "decided in the process and made from the gate page when they can be "
-	     "(`sendmsg`:\n"
-	     "when the message has no address); all others go to libc and are seen by "
-	     "the\n"
-	     "kernel layer, so that each call is logged once. Exec functions carry the "
-	     "shim on\n"
-	     "into the new program in both engines. `vfork` is wrapped too, to tell "
-	     "parent\n"
+	     "The shim stands in front of these in dynamic programs. In the engine `preload` it\n"
+	     "judges and logs each of them itself. In `hybrid` those on the *fast path* are\n"
+	     "decided in the process and made from the gate page when they can be (`sendmsg`:\n"
+	     "when the message has no address); all others go to libc and are seen by the\n"
+	     "kernel layer, so that each call is logged once. Exec functions carry the shim on\n"
+	     "into the new program in both engines. `vfork` is wrapped too, to tell parent\n"
 	     "from child.\n");
 	put_functions(argc - 1, argv + 1);
 	return 0;

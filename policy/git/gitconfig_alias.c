@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gitconfig_alias.c - which aliases of git's are harmless: known commands and options.
- */
+/* gitconfig_alias.c - which aliases of git's are harmless: known commands and options. */
 #include <string.h>
 
 #include "policy/git/gitconfig.h"

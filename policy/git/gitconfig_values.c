@@ -45,8 +45,7 @@ static bool is_boolean(const char *value)
 	return is_yes(value) || is_one_of(value, words) || is_number(value);
 }
 
-/* git-config(1), protocol.allow: ext is never let by itself, unknown ones not always.
- */
+/* git-config(1), protocol.allow: ext is never let by itself, unknown ones not always. */
 static bool loosens(const char *sub, size_t sub_len, const char *value)
 {
 	if (strcmp(value, "never") == 0)

@@ -49,8 +49,7 @@ bool aw_is_change(enum aw_action action)
 	}
 }
 
-/* What may not be run by its path may not be read either, or moved to a path that may.
- */
+/* What may not be run by its path may not be read either, or moved to a path that may. */
 static bool touches_program(enum aw_action action)
 {
 	return action == AW_READ || action == AW_WRITE || action == AW_RENAME;

@@ -111,8 +111,7 @@ void aw_image_decide_exec_in(const struct aw_image *image, uint32_t profiles,
 	const char *path, size_t len, const char *const *argv, size_t argc,
 	struct aw_decision *ret);
 
-/* An Internet or Unix address to judge.  host is the name it was reached by, or NULL.
- */
+/* An Internet or Unix address to judge.  host is the name it was reached by, or NULL. */
 struct aw_address {
 	int family;		 /* AF_INET, AF_INET6, AF_UNIX, or another one */
 	uint16_t port;		 /* host byte order; 0 where there is none */

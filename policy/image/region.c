@@ -300,8 +300,7 @@ bool aw_image_network_open(const struct aw_image *image, uint32_t profiles)
 	return true;
 }
 
-/* A list of Unix sockets alone, which defaults and presets bring along, is not meant.
- */
+/* A list of Unix sockets alone, which defaults and presets bring along, is not meant. */
 static bool lists_listening(const struct aw_image *image, unsigned stratum)
 {
 	const struct aw_image_entry *entries = aw_part_at(image, AW_PART_ENTRIES);

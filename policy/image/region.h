@@ -73,8 +73,7 @@ enum aw_reach aw_image_network(const struct aw_image *image);
 /* Is what no list has refused?  Exceptions to a network that is open do not count. */
 bool aw_image_network_closed(const struct aw_image *image);
 
-/* True when a process in these profiles is refused nothing of it: policy/image/image.h.
- */
+/* True when a process in these profiles is refused nothing of it: policy/image/image.h. */
 bool aw_image_network_open(const struct aw_image *image, uint32_t profiles);
 
 /*

@@ -248,8 +248,7 @@ void aw_diagnostics_free(struct aw_diagnostics *diagnostics);
  */
 const char *aw_policy_fixed(const struct aw_policy *policy, const char *key);
 
-/* Where an entry of the effective policy stands; layer is NULL for what no file says.
- */
+/* Where an entry of the effective policy stands; layer is NULL for what no file says. */
 struct aw_where {
 	const char *layer, *file;
 	unsigned line;

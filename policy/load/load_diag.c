@@ -7,8 +7,7 @@
 
 #include "policy/load/load_internal.h"
 
-/* A file that is wrong in more places than this is not going to be read line by line.
- */
+/* A file that is wrong in more places than this is not going to be read line by line. */
 #define DIAGNOSTICS_MAX 1000
 
 #define WORD_MAX 32

@@ -27,8 +27,7 @@ static void read_version(struct aw_loader *l, const struct aw_node *value, int a
 		aw_report(l, value, "expected version 1, the only one there is");
 }
 
-/* Of several words on the mode the system's and an untrusted file's can only tighten.
- */
+/* Of several words on the mode the system's and an untrusted file's can only tighten. */
 static void read_mode(struct aw_loader *l, const struct aw_node *value, int argument)
 {
 	int mode = aw_word_read(l, value, modes);
@@ -67,13 +66,10 @@ static const struct aw_key keys[] = {
 		"how calls are seen"},
 	{"verdicts", aw_field_read, AW_FIELD_VERDICTS, 0,
 		&aw_field_shapes[AW_FIELD_VERDICTS],
-		"local: decided in the watched process; ask: every call waits for the "
-		"supervisor"},
+		"local: decided in the watched process; ask: every call waits for the supervisor"},
 	{"on_missing_runner", aw_field_read, AW_FIELD_MISSING, 0,
 		&aw_field_shapes[AW_FIELD_MISSING],
-		"when the sandbox cannot be built: do not start, or go on with exec "
-		"and "
-		"say so"},
+		"when the sandbox cannot be built: do not start, or go on with exec and say so"},
 	{"require", aw_field_read, AW_FIELD_REQUIRE, 0,
 		&aw_field_shapes[AW_FIELD_REQUIRE],
 		"do not start while a rule is held by less"},
@@ -110,8 +106,7 @@ static const struct aw_key keys[] = {
 		"rules that count for one runner alone"},
 	{"restricted_runner", aw_older_runner_read, 0, AW_KEY_UNTRUSTED,
 		&aw_older_runner_shape,
-		"an older form of `runner` and `restricted_runners`, read with a "
-		"warning"},
+		"an older form of `runner` and `restricted_runners`, read with a warning"},
 	{"protections", aw_protections_read, 0, AW_KEY_PRESET, &aw_protections_shape,
 		"what is refused without a word in any file; off switches it off"},
 	{"tests", aw_tests_read, 0, ANYWHERE, &aw_tests_shape,

@@ -249,8 +249,7 @@ void aw_path_list_read(struct aw_loader *l, const struct aw_node *value, int lis
 void aw_exec_list_read(struct aw_loader *l, const struct aw_node *value, int list);
 void aw_net_list_read(struct aw_loader *l, const struct aw_node *value, int list);
 
-/* A new entry of the draft with text, place and "!" filled in; *ret_rest is behind it.
- */
+/* A new entry of the draft with text, place and "!" filled in; *ret_rest is behind it. */
 struct aw_draft_entry *aw_entry_add(struct aw_loader *l, const struct aw_node *at,
 	enum aw_list list, const char **ret_rest);
 
@@ -291,8 +290,7 @@ void aw_places_free(struct aw_policy *policy);
 void aw_tests_read(struct aw_loader *l, const struct aw_node *value, int argument);
 void aw_expectations_free(struct aw_policy *policy);
 
-/* load_preset.c: fragments that ship with agentwatch, a layer below the trusted files.
- */
+/* load_preset.c: fragments that ship with agentwatch, a layer below the trusted files. */
 void aw_preset_read(struct aw_loader *l, const struct aw_node *value, int argument);
 /* The one for the command's name, where no file has rules or names a preset. */
 void aw_preset_pick(struct aw_loader *l);
@@ -380,8 +378,7 @@ bool aw_is_systems(const struct aw_loader *l, enum aw_stratum stratum);
 void aw_origins_drop(struct aw_loader *l, bool fields);
 void aw_origins_free(struct aw_policy *policy);
 
-/* A path as a pattern that means just it; owned by the caller, NULL when out of memory.
- */
+/* A path as a pattern that means just it; owned by the caller, NULL when out of memory. */
 char *aw_path_quoted(struct aw_loader *l, const char *path);
 
 /* Take the newest entry of the draft back. */

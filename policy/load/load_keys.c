@@ -80,8 +80,7 @@ static void hint_at(char *text, size_t size, const char *name,
 		snprintf(text, size, "; it is called '%s' now", now);
 	else if (strcmp(name, "<<") == 0)
 		snprintf(text, size,
-			": maps are not merged here; an alias stands for a whole "
-			"value");
+			": maps are not merged here; an alias stands for a whole value");
 	else if (has_key(document, name))
 		snprintf(text, size, "; it belongs at the outermost level");
 	else if (home)

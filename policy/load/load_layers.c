@@ -29,8 +29,7 @@ void aw_merge_read(struct aw_loader *l, const struct aw_node *value, int argumen
 		return;
 	if (l->stratum == AW_STRATUM_SYSTEM)
 		aw_warn(l, value,
-			"'merge: replace' is ignored: nothing replaces the system "
-			"policy");
+			"'merge: replace' is ignored: nothing replaces the system policy");
 	else
 		aw_origin_add(l, value, "merge", "replace");
 }
@@ -80,8 +79,7 @@ static void check_agent(struct aw_loader *l, const struct aw_node *map, size_t a
 
 	if (!is_agent_name(name)) {
 		aw_report(l, name,
-			"expected the name of an agent: a word without slashes, such "
-			"as claude");
+			"expected the name of an agent: a word without slashes, such as claude");
 		return;
 	}
 	for (i = 0; i < at; i += 2)
@@ -156,8 +154,7 @@ static void read_apart(struct aw_loader *l, const struct aw_node *map, int trust
 
 	if (trust == AW_SYSTEM && l->system_named) {
 		aw_warn(l, map,
-			"'intersect.system' is ignored: there is a system policy, "
-			"which holds");
+			"'intersect.system' is ignored: there is a system policy, which holds");
 		aw_redundant_read(l, map, read_system_rules);
 		return;
 	}

@@ -47,8 +47,7 @@ static int number_of(struct aw_loader *l, const struct aw_node *at)
 			return (int)i;
 	if (i == AW_PROFILES) {
 		aw_report(l, at,
-			"more than %d profiles, those of this session's earlier "
-			"policies included",
+			"more than %d profiles, those of this session's earlier policies included",
 			AW_PROFILES);
 		return -1;
 	}

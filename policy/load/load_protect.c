@@ -69,8 +69,7 @@ static void switch_one(struct aw_loader *l, const struct aw_node *value, int i)
 		return;
 	if (off && (l->protected & (1u << i)) && l->source->trust != AW_SYSTEM) {
 		aw_warn(l, value,
-			"'protections: {%s: off}' is ignored: the system policy has it "
-			"on",
+			"'protections: {%s: off}' is ignored: the system policy has it on",
 			aw_protection_name((unsigned)i));
 		return;
 	}
@@ -170,8 +169,7 @@ static void add_entry(struct aw_loader *l, enum protection protection,
 		name_entry(l, entry, protection, shown);
 }
 
-/* base and rest as one path; where that is a symbolic link, what it leads to as well.
- */
+/* base and rest as one path; where that is a symbolic link, what it leads to as well. */
 static void add_path(struct protector *p, size_t row, const char *prefix,
 	const char *base, const char *rest, bool first)
 {

@@ -224,8 +224,7 @@ static bool replaces(struct aw_loader *l, const struct aw_node *section)
 
 	if (strategy && merge && says(strategy, "replace") != says(merge, "false"))
 		aw_warn(l, merge,
-			"'merge_with_defaults' is ignored: 'merge_strategy' says "
-			"otherwise");
+			"'merge_with_defaults' is ignored: 'merge_strategy' says otherwise");
 	if (!says(strategy, "replace") && (strategy || !says(merge, "false")))
 		return false;
 	if (l->source->trust == AW_UNTRUSTED)
@@ -252,8 +251,7 @@ static void read_applied(
 	aw_keys_read(l, section, name, section_keys);
 	if (type && type->kind == AW_NODE_TEXT && strcmp(type->text, name) != 0)
 		aw_report(l, type,
-			"these are the rules for runner %s; 'runner: %.40s' chooses "
-			"another",
+			"these are the rules for runner %s; 'runner: %.40s' chooses another",
 			name, type->text);
 }
 
@@ -337,8 +335,7 @@ void aw_older_runner_apply(
 		type = aw_map_get(section, "default_type");
 	if (type && l->source->trust == AW_UNTRUSTED)
 		aw_warn(l, type,
-			"'restricted_runner.type' is ignored: this file is not "
-			"trusted");
+			"'restricted_runner.type' is ignored: this file is not trusted");
 	else if (type && !chosen)
 		aw_runner_read(l, type);
 	if (replaces(l, section))

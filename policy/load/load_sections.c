@@ -106,8 +106,7 @@ static const struct aw_key network_keys[] = {
 	{"allow", aw_net_list_read, AW_LIST_NET_ALLOW, ANYWHERE, &addresses_shape,
 		"may be connected and sent to"},
 	{"deny", aw_net_list_read, AW_LIST_NET_DENY, ANYWHERE, &addresses_shape,
-		"may be neither connected nor sent to, nor looked up when a name for "
-		"all ports"},
+		"may be neither connected nor sent to, nor looked up when a name for all ports"},
 	{"ask", aw_net_list_read, AW_LIST_NET_ASK, ANYWHERE, &addresses_shape,
 		"a human is asked"},
 	{"listen", aw_net_list_read, AW_LIST_NET_LISTEN, ANYWHERE, &addresses_shape,
@@ -126,8 +125,7 @@ static void read_redirect_home(
 		return;
 	if (l->base.redirect_home && !word) {
 		aw_warn(l, value,
-			"'redirect_home: false' is ignored: the system policy says "
-			"true");
+			"'redirect_home: false' is ignored: the system policy says true");
 		return;
 	}
 	l->policy.redirect_home = word;
@@ -138,8 +136,7 @@ static const struct aw_key environment_keys[] = {
 	{"inherit", aw_inherit_read, 0, 0, &aw_inherit_shape,
 		"variables that the command gets; all when not given"},
 	{"unset", aw_unset_read, 0, ANYWHERE, &names_shape,
-		"variables that it does not get; stronger than inherit, !NAME lets one "
-		"through"},
+		"variables that it does not get; stronger than inherit, !NAME lets one through"},
 	{"set", aw_set_read, 0, 0, &aw_settings_shape,
 		"variables with values of their own"},
 	{"redirect_home", read_redirect_home, 0, 0, &aw_switch_shape,

@@ -132,8 +132,8 @@ static bool is_unset(const char *text)
 	size_t len;
 
 	text += text[1] == '{' ? 6 : 5;
-	len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-			   "0123456789_");
+	len = strspn(text,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
 	return !aw_environment(text, len);
 }
 

@@ -237,8 +237,7 @@ static const struct {
 		"expected a key with ':' and a blank behind it"},
 	{"quoted scalar", "end of stream", true, "a quote that is never closed"},
 	{"quoted scalar", "", false,
-		"an escape that YAML does not have; put a text with backslashes in "
-		"single quotes"},
+		"an escape that YAML does not have; put a text with backslashes in single quotes"},
 	{"flow sequence", "expected ','", false,
 		"expected ',' or ']' before this; is a quote or a '[' still open?"},
 	{"flow mapping", "expected ','", false,
@@ -247,8 +246,7 @@ static const struct {
 		"expected a key; keys that belong together begin in the same column"},
 	{"block collection", "expected '-'", false,
 		"expected '- ' or a key further to the left; entries of a list begin "
-		"in "
-		"the same column"},
+		"in the same column"},
 	{"", "mapping values are not allowed", false,
 		"unexpected ': '; keys that belong together begin in the same column, "
 		"and a text with ': ' in it needs quotes"},

@@ -85,8 +85,7 @@ static void unknown_variable(struct expansion *x, const char *name, size_t len)
 			text, nearest);
 	else
 		aw_report(x->l, x->at,
-			"unknown variable '$%s'; an environment variable is written "
-			"'$env:%s'",
+			"unknown variable '$%s'; an environment variable is written '$env:%s'",
 			text, text);
 	x->wrong = true;
 }
@@ -128,8 +127,7 @@ static void no_variable(struct expansion *x, const char *text, const char *end)
 			x->l, x->at, "'$%.60s' is never closed; '}' is missing", text);
 	else
 		aw_report(x->l, x->at,
-			"'$' without the name of a variable; the sign itself is "
-			"written '\\$'");
+			"'$' without the name of a variable; the sign itself is written '\\$'");
 	x->wrong = true;
 }
 

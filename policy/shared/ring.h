@@ -43,8 +43,7 @@ struct aw_ring {
 	_Atomic uint32_t waiters; /* futex: writers wait here for room */
 	uint32_t profiles; /* hello: those that its process is in; policy/image/image.h
 			    */
-	/* 1: a writer has waited in vain, so others need not; the reader takes it back
-	 */
+	/* 1: a writer has waited in vain, so others need not; the reader takes it back */
 	_Atomic uint32_t stuck;
 	/* programs of our architecture, as the writers know them; children share it */
 	_Atomic uint64_t native[AW_RING_NATIVE];

@@ -46,8 +46,7 @@ struct aw_wire_answer {
 	int32_t err;	  /* with this errno */
 };
 
-/* 0 when head is a message that may follow nothing; the sum of its parts in *ret_size.
- */
+/* 0 when head is a message that may follow nothing; the sum of its parts in *ret_size. */
 int aw_wire_check(
 	const struct aw_wire_head *head, size_t *ret_size, struct aw_error *err);
 

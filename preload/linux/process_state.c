@@ -73,8 +73,7 @@ uint64_t aw_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* The scratches lie behind the page; one mapping is cheaper than whole pages of .bss.
- */
+/* The scratches lie behind the page; one mapping is cheaper than whole pages of .bss. */
 static struct aw_scratch *scratches_of(struct aw_self *self)
 {
 	return (struct aw_scratch *)(void *)((char *)self + SELF_SIZE);
@@ -110,8 +109,7 @@ static struct aw_ring *take_ring(const char *name, size_t size)
 	struct aw_ring *ring;
 	bool asked;
 
-	/* a socket's name means the preload engine, also when another session is around
-	 */
+	/* a socket's name means the preload engine, also when another session is around */
 	asked = aw_socket_register(name, &answer);
 	if (!asked)
 		answer.ring_fd = (int)hello_open(name);

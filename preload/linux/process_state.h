@@ -91,8 +91,7 @@ static inline struct aw_self *aw_self_if_ready(void)
 /* The policy; valid while aw_session() is not NULL. */
 const struct aw_image *aw_policy(void);
 
-/* The ring of the process that we were forked from, or our own; NULL before any hello.
- */
+/* The ring of the process that we were forked from, or our own; NULL before any hello. */
 struct aw_ring *aw_ring_inherited(void);
 
 /*
@@ -118,8 +117,7 @@ void aw_scratch_release(struct aw_self *self, struct aw_scratch *scratch);
 
 bool aw_readable_slowly(struct aw_self *self, const void *address);
 
-/* True when the byte at address can be read without a fault (rt_sigprocmask(2) trick).
- */
+/* True when the byte at address can be read without a fault (rt_sigprocmask(2) trick). */
 static inline bool aw_readable(struct aw_self *self, const void *address)
 {
 	uintptr_t page = (uintptr_t)address >> 12;

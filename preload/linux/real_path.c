@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* real_path.c - which file a path reaches, asked of the kernel by the process itself.
- */
+/* real_path.c - which file a path reaches, asked of the kernel by the process itself. */
 #include "preload/linux/real_path.h"
 
 #include <fcntl.h>

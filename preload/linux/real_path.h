@@ -16,8 +16,7 @@ bool aw_is_plain(void);
 /* The kernel's own name for a descriptor, or for the working directory (AT_FDCWD). */
 size_t aw_name_of(int fd, char *to, size_t size);
 
-/* The name of what path opens (O_PATH), a link in its last component followed or not.
- */
+/* The name of what path opens (O_PATH), a link in its last component followed or not. */
 size_t aw_name_by_opening(
 	int dir, const char *path, bool follow, char *to, size_t size);
 

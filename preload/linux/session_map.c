@@ -33,8 +33,7 @@ static bool is_session(const struct aw_page *page, size_t size)
 		       NULL) == 0;
 }
 
-/* At this very address or not at all; kernels that do not know the flag take another.
- */
+/* At this very address or not at all; kernels that do not know the flag take another. */
 static void *map_low(uintptr_t at, size_t size, int fd, long offset)
 {
 	void *ret = aw_map((void *)at, size, PROT_READ | PROT_EXEC,

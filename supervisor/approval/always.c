@@ -37,8 +37,7 @@ static int refuse_folder(
 		return 0;
 	return aw_fail(err, EISDIR,
 		"'%s' is a directory, and a rule for it would be about all that is "
-		"below "
-		"it: answer with --session, or write the rule by hand",
+		"below it: answer with --session, or write the rule by hand",
 		path->bytes);
 }
 
@@ -152,9 +151,8 @@ static int does_not_hold(const struct change *c, struct aw_error *err)
 
 	if (c->file.trust == AW_UNTRUSTED)
 		return aw_fail(err, EPERM,
-			"%s is not trusted, so it can only tighten: nothing in it "
-			"allows what another layer asks about; choose --layer global "
-			"or agent",
+			"%s is not trusted, so it can only tighten: nothing in it allows what "
+			"another layer asks about; choose --layer global or agent",
 			c->file.path);
 	return aw_fail(err, EPERM,
 		"with the rule in %s it would still not be %s: the rule that asks is "
@@ -176,9 +174,8 @@ static int settle(struct change *c, struct aw_error *err)
 		return -1;
 	if (!c->entries.count)
 		return aw_fail(err, EINVAL,
-			"the rule that asks is about where this leads, not about its "
-			"name, so no rule can answer: answer with --session, or change "
-			"the rule by hand");
+			"the rule that asks is about where this leads, not about its name, so no "
+			"rule can answer: answer with --session, or change the rule by hand");
 	if (try_it(c, &policy, err) < 0)
 		return -1;
 	before = c->entries.count;

@@ -36,8 +36,7 @@ static int name_file(const struct aw_run *run, const char *layer,
 		n = asprintf(&ret->path, "%s/.agentwatch.yaml", v->workspace);
 	} else if (strcmp(layer, "global") != 0 && strcmp(layer, "agent") != 0) {
 		return aw_fail(err, EINVAL,
-			"'%s' is not a layer that can be written to: global, agent or "
-			"workspace",
+			"'%s' is not a layer that can be written to: global, agent or workspace",
 			layer);
 	} else if (!v->agentwatch_dir) {
 		return aw_fail(
@@ -266,8 +265,7 @@ int aw_layer_file_load(const struct aw_layer_file *file, const struct aw_run *ru
 	for (size_t i = 0; failed && i < problems.count; i++)
 		if (!problems.items[i].warning) {
 			aw_fail(err, EINVAL,
-				"with the rule %s would not load (line %u: %s); write "
-				"it by hand",
+				"with the rule %s would not load (line %u: %s); write it by hand",
 				file->path, problems.items[i].line,
 				problems.items[i].text);
 			break;

@@ -84,10 +84,9 @@ void aw_notice(const char *name, const char *text, bool quiet)
 	char title[160], body[AW_NOTICE_TEXT * 5];
 
 	if (!said && !quiet)
-		aw_say("a call waits for your answer: %.300s; see it and answer from "
-		       "another terminal: agentwatch approve, or agentwatch approve %s "
-		       "--once; later questions are shown by agentwatch approve "
-		       "--watch",
+		aw_say("a call waits for your answer: %.300s; see it and answer from another "
+		       "terminal: agentwatch approve, or agentwatch approve %s --once; later "
+		       "questions are shown by agentwatch approve --watch",
 			text, name);
 	said = true;
 	snprintf(title, sizeof(title), "agentwatch asks: %.100s", name);

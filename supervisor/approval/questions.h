@@ -131,8 +131,7 @@ int aw_questions_fd(const struct aw_questions *questions);
 bool aw_questions_next_end(struct aw_questions *questions, struct aw_answered *ret,
 	struct aw_event_copy **ret_event);
 
-/* Wait until a question is answered or aw_questions_wake(), ms at most (-1: for ever).
- */
+/* Wait until a question is answered or aw_questions_wake(), ms at most (-1: for ever). */
 void aw_questions_wait(struct aw_questions *questions, int ms);
 void aw_questions_wake(struct aw_questions *questions);
 

@@ -121,8 +121,7 @@ static int answer(const struct aw_ask_session *session,
 	if (!id || which == 3 || !cJSON_IsBool(yes)) {
 		snprintf(text, size,
 			"an answer is a line like "
-			"{\"request\":\"answer\",\"question\":1,\"yes\":true,\"how\":"
-			"\"once\"}");
+			"{\"request\":\"answer\",\"question\":1,\"yes\":true,\"how\":\"once\"}");
 		return -1;
 	}
 	if (which == AW_HOW_ALWAYS &&
@@ -156,16 +155,14 @@ int aw_ask_request(const struct aw_ask_session *session,
 			(int)request->pid,
 			strcmp(request->name, "answer") == 0 ? "answer" : "see");
 		snprintf(text, size,
-			"questions are seen and answered from outside of sessions "
-			"only");
+			"questions are seen and answered from outside of sessions only");
 		return -1;
 	}
 	if (!questions) { /* audit asks nobody */
 		text[0] = '\0';
 		if (strcmp(request->name, "answer") == 0)
 			snprintf(text, size,
-				"this session asks nothing: its mode is "
-				"audit");
+				"this session asks nothing: its mode is audit");
 		return strcmp(request->name, "answer") == 0 ? -1 : 0;
 	}
 	if (strcmp(request->name, "waiting") == 0) {

@@ -33,8 +33,7 @@ static int put(struct aw_bytes *out, const struct aw_text *text, bool blanks,
 {
 	if (!is_utf8(text))
 		return aw_fail(err, EILSEQ,
-			"a policy is UTF-8, and '%.*s' is not; no rule can be written "
-			"for it",
+			"a policy is UTF-8, and '%.*s' is not; no rule can be written for it",
 			(int)text->len, text->bytes);
 	for (size_t i = 0; i < text->len; i++) {
 		char c = text->bytes[i];

@@ -34,8 +34,7 @@ bool aw_key_copy(const struct aw_subject_key *key, struct aw_subject_key *ret);
 bool aw_key_equal(const struct aw_subject_key *a, const struct aw_subject_key *b);
 void aw_key_release(struct aw_subject_key *key);
 
-/* Turn a key about reading into the one about changing, or back; false: it is neither.
- */
+/* Turn a key about reading into the one about changing, or back; false: it is neither. */
 bool aw_key_as_change(struct aw_subject_key *key, bool change);
 
 #endif

@@ -12,8 +12,7 @@ bool aw_address_is_unix_path(const union aw_any_address *any, size_t len)
 	return any->family == AF_UNIX && len > UNIX_PATH && any->un.sun_path[0];
 }
 
-/* "@name": the leading NUL of an abstract name shown as @, others stay what they are.
- */
+/* "@name": the leading NUL of an abstract name shown as @, others stay what they are. */
 static struct aw_text abstract_name(
 	const union aw_any_address *any, size_t len, char *text, size_t size)
 {

@@ -324,8 +324,7 @@ static bool on_ring(void *ctx, const struct aw_process_info *who,
 			reader->broken = true;
 			aw_watch_warn(drain->watch, who, "ring",
 				"the ring of process %d holds impossible numbers and "
-				"is not "
-				"read any more; the kernel layer still sees it",
+				"is not read any more; the kernel layer still sees it",
 				who->pid);
 			break;
 		case AW_TAKE_EMPTY:

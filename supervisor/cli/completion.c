@@ -53,9 +53,7 @@ const struct aw_command aw_command_completion = {
 	.arguments = "bash|zsh|fish",
 	.brief = "print a completion script for a shell",
 	.details = "For bash: source <(agentwatch completion bash).  For zsh put the "
-		   "script "
-		   "as _agentwatch into a directory of $fpath, for fish as "
-		   "agentwatch.fish into "
-		   "~/.config/fish/completions.",
+		   "script as _agentwatch into a directory of $fpath, for fish as "
+		   "agentwatch.fish into ~/.config/fish/completions.",
 	.main = completion_main,
 };

@@ -45,8 +45,7 @@ static void bash_value(FILE *out, const char *kind_text, const struct aw_option 
 		fputs("COMPREPLY=($(compgen -d -- \"$cur\"))", out);
 		break;
 	case AW_SESSION_VALUE:
-		fputs("COMPREPLY=($(compgen -W \"$(_agentwatch_sessions)\" -- "
-		      "\"$cur\"))",
+		fputs("COMPREPLY=($(compgen -W \"$(_agentwatch_sessions)\" -- \"$cur\"))",
 			out);
 		break;
 	case AW_ANY_VALUE:
@@ -94,15 +93,13 @@ void aw_completion_bash(FILE *out)
 		"# bash completion for agentwatch\n"
 		"_agentwatch_sessions() { %s; }\n"
 		"_agentwatch()\n{\n"
-		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} "
-		"prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 		"\tlocal command=${COMP_WORDS[1]} commands='",
 		AW_SESSIONS_SCRIPT);
 	put_first_words(out);
 	fputs("--version --help'\n"
 	      "\tif ((COMP_CWORD == 1)); then\n"
-	      "\t\tCOMPREPLY=($(compgen -W \"$commands\" -- "
-	      "\"$cur\"))\n\t\treturn\n\tfi\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
 	      "\tcase $command in\n",
 		out);
 	for (size_t i = 0; i < aw_command_count; i++) {

@@ -29,8 +29,7 @@ static void fish_command(FILE *out, const struct aw_command *command)
 
 	if (two)
 		fprintf(out,
-			"complete -c agentwatch -n '__agentwatch_at 1 %.*s' -f -a '%s' "
-			"-d '",
+			"complete -c agentwatch -n '__agentwatch_at 1 %.*s' -f -a '%s' -d '",
 			(int)len, command->name, command->name + len + 1);
 	else
 		fprintf(out,
@@ -96,8 +95,7 @@ void aw_completion_fish(FILE *out)
 			continue;
 		if (strchr(name, ' ') && aw_first_of_its_word(i))
 			fprintf(out,
-				"complete -c agentwatch -n '__agentwatch_at 0' -f -a "
-				"'%.*s'\n",
+				"complete -c agentwatch -n '__agentwatch_at 0' -f -a '%.*s'\n",
 				(int)strcspn(name, " "), name);
 		fish_command(out, aw_commands[i]);
 	}

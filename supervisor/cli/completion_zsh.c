@@ -42,8 +42,7 @@ static void zsh_command(FILE *out, const struct aw_command *command)
 		zsh_option(out, &command->options[i]);
 	fputs(" \\\n\t\t\t'--help[explain the options]'", out);
 	if (aw_takes_command(command))
-		fputs(" \\\n\t\t\t'(-)1:command:_command_names -e' "
-		      "'*::arguments:_normal'",
+		fputs(" \\\n\t\t\t'(-)1:command:_command_names -e' '*::arguments:_normal'",
 			out);
 	else if (!strcmp(command->name, "completion"))
 		fputs(" \\\n\t\t\t'1:shell:(bash zsh fish)'", out);
@@ -95,8 +94,7 @@ void aw_completion_zsh(FILE *out)
 			group);
 		zsh_descriptions(out, group);
 		fputs(")\n\t\t\t_describe command commands\n\t\t\treturn\n\t\tfi\n"
-		      "\t\tname+=\" $words[3]\"\n\t\tshift words\n\t\t((CURRENT--)) "
-		      ";;\n",
+		      "\t\tname+=\" $words[3]\"\n\t\tshift words\n\t\t((CURRENT--)) ;;\n",
 			out);
 	}
 	fputs("\tesac\n\tshift words\n\t((CURRENT--))\n\tcase $name in\n", out);

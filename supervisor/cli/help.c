@@ -93,17 +93,14 @@ void aw_help_overview(void)
 {
 	printf("Usage: agentwatch COMMAND [OPTION]... [ARGUMENT]...\n"
 	       "\n"
-	       "Runs a coding agent under watch: every file, program and address that "
-	       "it or\n"
+	       "Runs a coding agent under watch: every file, program and address that it or\n"
 	       "anything it starts touches is judged by a policy and logged.\n"
 	       "\n"
-	       "  agentwatch run -- COMMAND [ARG...]     watch a command, block "
-	       "nothing\n"
+	       "  agentwatch run -- COMMAND [ARG...]     watch a command, block nothing\n"
 	       "  agentwatch run --mode enforce -- COMMAND\n"
-	       "                                         refuse what the policy "
-	       "denies\n"
-	       "  agentwatch log --denied                show what was denied, or "
-	       "would have been\n"
+	       "                                         refuse what the policy denies\n"
+	       "  agentwatch log --denied                show what was denied, or would have "
+	       "been\n"
 	       "\n"
 	       "Commands:\n");
 	list_commands(NULL);

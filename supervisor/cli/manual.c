@@ -132,10 +132,8 @@ static void put_command(FILE *out, const struct aw_command *command)
 		put_option(out, &command->options[i]);
 	if (command->option_count)
 		fputs(".SH ENVIRONMENT\nEach option can be set by the variable named "
-		      "after "
-		      "it; a flag there is yes or no, a list is separated by colons, "
-		      "and an "
-		      "option on the command line wins.\n",
+		      "after it; a flag there is yes or no, a list is separated by "
+		      "colons, and an option on the command line wins.\n",
 			out);
 	fputs(".SH SEE ALSO\n\\fBagentwatch\\fR(1)\n", out);
 }
@@ -147,8 +145,7 @@ static void put_overview(FILE *out)
 	      ".SH SYNOPSIS\n\\fBagentwatch\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... "
 	      "[\\fIARGUMENT\\fR]...\n"
 	      ".SH DESCRIPTION\nEvery file, program and address that the agent or "
-	      "anything "
-	      "it starts touches is judged by a policy and logged.\n"
+	      "anything it starts touches is judged by a policy and logged.\n"
 	      ".SH COMMANDS\n",
 		out);
 	for (size_t i = 0; i < aw_command_count; i++) {

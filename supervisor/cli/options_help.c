@@ -97,7 +97,6 @@ void aw_options_help(const struct aw_command *command)
 		"Every option can also be set in the environment, for example", 0, 0);
 	printf("  %s\n", variable);
 	put_wrapped("A flag there is yes or no, a list is separated by colons; an "
-		    "option on "
-		    "the command line wins.",
+		    "option on the command line wins.",
 		0, 0);
 }

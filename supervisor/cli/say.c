@@ -39,8 +39,7 @@ static bool is_unseen(uint32_t c)
 	return false;
 }
 
-/* One character at in as it is shown, terminated; returns how many bytes of in it took.
- */
+/* One character at in as it is shown, terminated; returns how many bytes of in it took. */
 static size_t show_one(const unsigned char *in, size_t len, char out[SHOWN_MAX + 1])
 {
 	uint32_t point = 0;

@@ -50,8 +50,7 @@ size_t aw_screen_columns(const char *text)
 	return total;
 }
 
-/* As many bytes from the start as fit into columns; *ret_columns: how many they take.
- */
+/* As many bytes from the start as fit into columns; *ret_columns: how many they take. */
 static size_t fitting(const char *text, size_t columns, size_t *ret_columns)
 {
 	size_t at = 0, taken = 0, bytes, one;
@@ -67,8 +66,7 @@ static size_t fitting(const char *text, size_t columns, size_t *ret_columns)
 	return at;
 }
 
-/* A third of the room for the start, the rest for the end, which says more in a path.
- */
+/* A third of the room for the start, the rest for the end, which says more in a path. */
 static size_t put_cut(const char *text, size_t columns, size_t width)
 {
 	size_t head_columns, dropped, head, skip;

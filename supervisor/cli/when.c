@@ -157,8 +157,7 @@ int aw_when_parse_option(const char *text, int64_t *ret, struct aw_error *err)
 	if (!parse_ago(text, &ago))
 		return aw_fail(err, EINVAL,
 			"'%s' is not a time: write 2026-11-21T21:55:01Z, or how long "
-			"ago, "
-			"like 5m or 2h",
+			"ago, like 5m or 2h",
 			text);
 	clock_gettime(CLOCK_REALTIME, &now);
 	*ret = (int64_t)now.tv_sec * second_ns + now.tv_nsec - ago;

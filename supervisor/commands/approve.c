@@ -48,16 +48,13 @@ static int check(const struct approve_options *o, int names, struct aw_error *er
 			err, EINVAL, "--watch takes its answers from standard input");
 	if (o->all && names)
 		return aw_fail(err, EINVAL,
-			"--all and the numbers of questions do not "
-			"go together");
+			"--all and the numbers of questions do not go together");
 	if (answers(o) && !o->all && !names)
 		return aw_fail(err, EINVAL,
-			"which question? say its number, or --all; see: agentwatch "
-			"approve");
+			"which question? say its number, or --all; see: agentwatch approve");
 	if ((o->all || names) && !answers(o))
 		return aw_fail(err, EINVAL,
-			"what is the answer? say --once, --session, --always or "
-			"--deny");
+			"what is the answer? say --once, --session, --always or --deny");
 	if (o->layer && !o->always && !o->watch)
 		return aw_fail(err, EINVAL, "--layer goes with --always");
 	return 0;
@@ -182,24 +179,17 @@ const struct aw_command aw_command_approve = {
 	.arguments = "[QUESTION...]",
 	.brief = "see and answer what running sessions ask",
 	.details =
-		"Calls that an `ask` list is about wait in mode enforce until they are "
-		"answered\n"
-		"here, from outside of the session, or until their deadline.  Without "
-		"an answer\n"
-		"in the options all open questions are shown.  A question is named by "
-		"its\n"
+		"Calls that an `ask` list is about wait in mode enforce until they are answered\n"
+		"here, from outside of the session, or until their deadline.  Without an answer\n"
+		"in the options all open questions are shown.  A question is named by its\n"
 		"number, or SESSION/NUMBER where several sessions have one.\n\n"
-		"--session and --always are about exactly what was asked: this path to "
-		"be read\n"
-		"or to be changed, these arguments, this address.  --always adds a "
-		"rule to the\n"
-		"layer's file, and leaves it alone when the rule would not have that "
-		"effect.\n\n"
+		"--session and --always are about exactly what was asked: this path to be read\n"
+		"or to be changed, these arguments, this address.  --always adds a rule to the\n"
+		"layer's file, and leaves it alone when the rule would not have that effect.\n\n"
 		"Answers are not taken from the environment.\n\n"
-		"With --watch a line of input answers the oldest question that was "
-		"shown: y\n"
-		"(once), s (session), a (always) or n (no); \"SESSION/NUMBER y\" "
-		"answers another\n"
+		"With --watch a line of input answers the oldest question that was shown: y\n"
+		"(once), s (session), a (always) or n (no); \"SESSION/NUMBER y\" answers "
+		"another\n"
 		"one.",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),

@@ -47,8 +47,7 @@ void aw_open_question_show(const struct aw_open_question *question);
 int aw_open_question_answer(const struct aw_open_question *question, bool yes,
 	const char *how, const char *layer, char **ret_text, struct aw_error *err);
 
-/* Show new questions as they come, and take answers from standard input, until stopped.
- */
+/* Show new questions as they come, and take answers from standard input, until stopped. */
 int aw_approve_watch(bool json, const char *layer);
 
 #endif

@@ -133,8 +133,7 @@ const struct aw_open_question *aw_open_questions_find(
 			continue;
 		if (found) {
 			aw_fail(err, EINVAL,
-				"there is more than one question %s; say %s/%llu or "
-				"%s/%llu",
+				"there is more than one question %s; say %s/%llu or %s/%llu",
 				name, found->session, (unsigned long long)found->id,
 				q->session, (unsigned long long)q->id);
 			return NULL;

@@ -121,8 +121,7 @@ static int load_present(struct making *m, const char *command, struct aw_error *
 	aw_diagnostics_free(&found);
 	return r < 0 ? aw_fail(err, EINVAL,
 			       "the present policy has mistakes; agentwatch policy "
-			       "check "
-			       "FILE names them")
+			       "check FILE names them")
 		     : 0;
 }
 

@@ -188,8 +188,7 @@ static int learn_main(int argc, char **argv)
 	if (first >= 0 && options.output && !options.force &&
 		access(options.output, F_OK) == 0)
 		first = aw_fail(&err, EEXIST,
-			"%s is there already; --force replaces it, --output FILE names "
-			"another",
+			"%s is there already; --force replaces it, --output FILE names another",
 			options.output);
 	if (first < 0 || check(&options, &err) < 0)
 		aw_say("%s", err.text);
@@ -204,21 +203,17 @@ const struct aw_command aw_command_learn = {
 	.arguments = "[--] COMMAND [ARG...]",
 	.brief = "run a command and print the policy that it needs",
 	.details =
-		"Runs COMMAND as run does in mode audit, without a sandbox, so nothing "
-		"is "
-		"refused; then prints the smallest readable policy that allows what "
-		"was seen.\n\n"
-		"Directories stand for the files used in them where that is safe, "
-		"variables "
-		"are put back, and presets that would have said the same take the "
-		"place of their rules.  What looks like a secret, is protected or is "
-		"denied by the present policy is never allowed: it is a question, a "
-		"commented-out entry, for a person to decide.\n\n"
-		"At the end every call of the log is judged by the new policy; only "
-		"questions and calls that failed anyway may be refused.\n\n"
-		"The exit status is the command's own; 125 when that is 0 and no "
-		"policy "
-		"could be made.",
+		"Runs COMMAND as run does in mode audit, without a sandbox, so nothing is "
+		"refused; then prints the smallest readable policy that allows what was seen.\n\n"
+		"Directories stand for the files used in them where that is safe, variables are "
+		"put back, and presets that would have said the same take the place of their "
+		"rules.  What looks like a secret, is protected or is denied by the present "
+		"policy is never allowed: it is a question, a commented-out entry, for a person "
+		"to decide.\n\n"
+		"At the end every call of the log is judged by the new policy; only questions and "
+		"calls that failed anyway may be refused.\n\n"
+		"The exit status is the command's own; 125 when that is 0 and no policy could be "
+		"made.",
 	.options = learn_options,
 	.option_count = ARRAY_SIZE(learn_options),
 	.main = learn_main,
@@ -230,12 +225,10 @@ const struct aw_command aw_command_policy_from_log = {
 	.brief = "print the policy that recorded sessions would have needed",
 	.details =
 		"As learn, from logs that are there already: of sessions, by their "
-		"name "
-		"or the start of it, or files; - is standard input.  Several of them "
-		"make one policy.\n\n"
-		"The exit status is 1 when no policy could be made, or when the "
-		"proof fails: a call refused that is neither a question nor failed "
-		"anyway.",
+		"name or the start of it, or files; - is standard input.  Several of "
+		"them make one policy.\n\n"
+		"The exit status is 1 when no policy could be made, or when the proof "
+		"fails: a call refused that is neither a question nor failed anyway.",
 	.options = from_log_options,
 	.option_count = ARRAY_SIZE(from_log_options),
 	.mixed = true,

@@ -106,8 +106,7 @@ static int show_all(struct viewing *view, struct aw_error *err)
 	bool growing;
 
 	do {
-		/* Asked before reading: what is written before the end is still seen.
-		 */
+		/* Asked before reading: what is written before the end is still seen. */
 		growing = is_growing(view);
 		if (show_available(view, err) < 0)
 			return -1;

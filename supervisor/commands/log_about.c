@@ -15,8 +15,7 @@
 /* What a row shows of one argument, and of all that it is about: bytes. */
 enum { ARGUMENT_MOST = 4096, ABOUT_MOST = 16384 };
 
-/* Write text's harmless form to out, a blank before it when there is something already.
- */
+/* Write text's harmless form to out, a blank before it when there is something already. */
 static void tell(FILE *out, const char *before, const char *bytes)
 {
 	size_t len = bytes ? strnlen(bytes, ARGUMENT_MOST + 1) : 0;

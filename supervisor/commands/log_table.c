@@ -193,8 +193,7 @@ static char *rule_of(const struct aw_log_table *table, const cJSON *line)
 
 	if (!table->rules || (!file && !reason))
 		return NULL;
-	/* the line of a key says little without the key, and that of a protection none
-	 */
+	/* the line of a key says little without the key, and that of a protection none */
 	if (reason && file &&
 		(strcmp(file, "protections") == 0 || aw_reason_is_key(file, text)))
 		return aw_shown(reason, strlen(reason));
@@ -206,8 +205,7 @@ static char *rule_of(const struct aw_log_table *table, const cJSON *line)
 	return reason ? aw_shown(reason, strlen(reason)) : NULL;
 }
 
-/* With more to come it is padded; as the last column it may take the room of the next.
- */
+/* With more to come it is padded; as the last column it may take the room of the next. */
 static void put_target(const struct aw_log_table *table, const char *text, bool more)
 {
 	size_t width = target_width(table);

@@ -221,11 +221,11 @@ const struct aw_command aw_command_ps = {
 	.name = "ps",
 	.arguments = NULL,
 	.brief = "list sessions",
-	.details = "STATUS is \"running\", \"asking N\" while N questions wait for "
-		   "an answer (see approve), the exit status of one that has ended, or "
-		   "\"lost\" "
-		   "for one whose supervisor vanished without a word.  Below a session "
-		   "stands where its proxy listens and which ports it forwards.",
+	.details =
+		"STATUS is \"running\", \"asking N\" while N questions wait for an answer (see "
+		"approve), the exit status of one that has ended, or \"lost\" for one whose "
+		"supervisor vanished without a word.  Below a session stands where its proxy "
+		"listens and which ports it forwards.",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.mixed = true,

@@ -28,9 +28,7 @@ static const struct aw_option options[] = {
 	{"policy", 'p', AW_OPT_LIST, FIELD(policies), "FILE", NULL,
 		"one more policy layer on top; may be repeated"},
 	{"runner", 0, AW_OPT_STRING, FIELD(runner), "NAME", NULL,
-		"the sandbox around the command: bwrap, landlock, firejail, or exec "
-		"for "
-		"none"},
+		"the sandbox around the command: bwrap, landlock, firejail, or exec for none"},
 	{"engine", 0, AW_OPT_CHOICE, FIELD(engine), "ENGINE",
 		"auto|hybrid|kernel|preload",
 		"how calls are seen; auto takes the best that works here"},
@@ -100,8 +98,7 @@ static void say_start(const struct aw_run *run)
 
 	if (geteuid() == 0)
 		aw_say("warning: running as root, so the command is root, too; start "
-		       "it "
-		       "as an ordinary user where that is enough");
+		       "it as an ordinary user where that is enough");
 	for (size_t i = 0; aw_permission_diff(&run->policy, i, &loose); i++) {
 		if (loose.given.line)
 			aw_say("%s:%u: %s", loose.given.file, loose.given.line,
@@ -140,8 +137,7 @@ static int run_main(int argc, char **argv)
 	run.enter = aw_find_part("agentwatch-enter");
 	run.shim = aw_find_part("libagentwatch.so");
 	if (!run.enter) {
-		aw_say("agentwatch-enter is not beside this program; install "
-		       "agentwatch again");
+		aw_say("agentwatch-enter is not beside this program; install agentwatch again");
 		return AW_RUN_FAILED;
 	}
 	params = aw_run_params(&run);
@@ -182,19 +178,15 @@ const struct aw_command aw_command_run = {
 	.arguments = "[--] COMMAND [ARG...]",
 	.brief = "run a command under watch",
 	.details =
-		"Runs COMMAND with every open, exec, connect and spawn in it and in "
-		"all its\n"
+		"Runs COMMAND with every open, exec, connect and spawn in it and in all its\n"
 		"descendants judged by the policy and written to the session's log.\n\n"
-		"Without a policy, the workspace and the temporary directory may be "
-		"changed, and\n"
-		"what an agent or a tool needs comes from a preset that the command's "
-		"name\n"
+		"Without a policy, the workspace and the temporary directory may be changed, "
+		"and\n"
+		"what an agent or a tool needs comes from a preset that the command's name\n"
 		"picks; policies add to that (--base, docs/POLICY.md).  Mode\n"
 		"audit refuses nothing and logs what enforce would.\n\n"
-		"Exit status: the command's own, 128+N when signal N ended it; 125 "
-		"when\n"
-		"agentwatch failed before the command started, 126 when it could not "
-		"be\n"
+		"Exit status: the command's own, 128+N when signal N ended it; 125 when\n"
+		"agentwatch failed before the command started, 126 when it could not be\n"
 		"executed, 127 when it was not found.",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),

@@ -52,8 +52,7 @@ const struct aw_command aw_command_stop = {
 	.arguments = "SESSION",
 	.brief = "end a session and all its processes",
 	.details = "Asks the session's supervisor to end the command and everything "
-		   "that was "
-		   "started from it, and waits until it has.",
+		   "that was started from it, and waits until it has.",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.mixed = true,

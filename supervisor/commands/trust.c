@@ -73,8 +73,7 @@ static int compare(const struct aw_layers *layers,
 		(struct aw_policy_source){judged->file, "workspace", AW_TRUSTED};
 	if (load(layers, sources, count, NULL, &without) < 0)
 		aw_fail(err, EINVAL,
-			"nothing was recorded, since the other policy files here have "
-			"mistakes");
+			"nothing was recorded, since the other policy files here have mistakes");
 	else if (load(layers, sources, count + 1, judged, &with) < 0)
 		aw_fail(err, EINVAL,
 			"nothing was recorded, since the policy has mistakes");
@@ -265,15 +264,13 @@ const struct aw_command aw_command_trust = {
 	.arguments = "[DIR]",
 	.brief = "let a workspace's policy count as a whole",
 	.details =
-		"A workspace's .agentwatch.yaml comes with the repository, so it can "
-		"only tighten until you have read it and trust it.  This prints the "
-		"file and what it would loosen, then records the SHA-256 of its bytes "
-		"outside the workspace.  DIR is the workspace; default: the git "
-		"repository, else the working directory.\n\n"
-		"A file whose bytes change is not trusted any more, nor one that is "
-		"a symbolic link, belongs to neither you nor root, or can be written "
-		"by others.  When a trusted file is not there any more, run refuses "
-		"to start in mode enforce.",
+		"A workspace's .agentwatch.yaml comes with the repository, so it can only tighten "
+		"until you have read it and trust it.  This prints the file and what it would "
+		"loosen, then records the SHA-256 of its bytes outside the workspace.  DIR is the "
+		"workspace; default: the git repository, else the working directory.\n\n"
+		"A file whose bytes change is not trusted any more, nor one that is a symbolic "
+		"link, belongs to neither you nor root, or can be written by others.  When a "
+		"trusted file is not there any more, run refuses to start in mode enforce.",
 	.options = trust_options,
 	.option_count = ARRAY_SIZE(trust_options),
 	.mixed = true,

@@ -40,8 +40,7 @@ static const char *why_reads_are_not_held(
 	if (!walled)
 		return "no sandbox holds them";
 	if (!notified)
-		return "the engine preload has nobody who opens what Landlock does not "
-		       "grant";
+		return "the engine preload has nobody who opens what Landlock does not grant";
 	if (!landlock->version)
 		return "this kernel has no Landlock";
 	return landlock->reads_held ? NULL : landlock->why_not;

@@ -17,8 +17,7 @@ struct aw_enforcement {
 	struct aw_landlock landlock;	/* version 0: none */
 	bool drop_capabilities;		/* root would not be held with all of them */
 	struct aw_strength_facts facts; /* point into this struct, policy and plan */
-	const char
-		*gate_refused; /* why no open for reading may pass from the gate
+	const char *gate_refused; /* why no open for reading may pass from the gate
 				  page; NULL: Landlock refuses whatever a rule does */
 };
 
@@ -31,8 +30,7 @@ int aw_enforcement_init(const struct aw_policy *policy, const struct aw_plan *pl
 	const struct aw_sandbox *sandbox, bool notified, struct aw_enforcement *ret,
 	struct aw_error *err);
 
-/* For plan.txt, in mode enforce: who refuses reads, and what passes from the gate page.
- */
+/* For plan.txt, in mode enforce: who refuses reads, and what passes from the gate page. */
 void aw_enforcement_print(const struct aw_enforcement *holding, FILE *out);
 
 /* Free the contents, not the struct itself. */

@@ -73,8 +73,7 @@ static void add_profiles(struct aw_watch *watch, const struct aw_image *image,
 	for (unsigned i = 0; i < aw_image_profiles(image); i++) {
 		const char *name = aw_image_profile_name(image, i);
 
-		/* two of one name, which cannot loosen each other, are one for a reader
-		 */
+		/* two of one name, which cannot loosen each other, are one for a reader */
 		if (!(set & ~ret->profiles & 1u << i) ||
 			(aw_image_profile_set(image, name) &
 				(ret->profiles | (set & ((1u << i) - 1)))))

@@ -274,9 +274,8 @@ static void mind(struct aw_watch *watch)
 {
 	if (!atomic_exchange(&watch->minds, true))
 		aw_watch_warn(watch, NULL, "limits",
-			"hardly any descriptor is left to the supervisor; ends of "
-			"processes are noticed up to a second late, and without their "
-			"status");
+			"hardly any descriptor is left to the supervisor; ends of processes are "
+			"noticed up to a second late, and without their status");
 }
 
 void aw_watch_born(void *ctx, const struct aw_process_info *who, int pidfd)

@@ -17,8 +17,7 @@
 /* So many that nobody looks for hooks among them. */
 enum { ENTRIES_MAX = 10000 };
 
-/* Names are compared without case, for directories in which case makes no difference.
- */
+/* Names are compared without case, for directories in which case makes no difference. */
 static bool is_called(const char *last, const char *name)
 {
 	size_t len = strlen(name);

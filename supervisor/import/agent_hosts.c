@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent_hosts.c - agent hosts that isolate what they start: picoclaw, Miclaw, podbot.
- */
+/* agent_hosts.c - agent hosts that isolate what they start: picoclaw, Miclaw, podbot. */
 #include <string.h>
 
 #include "policy/array.h"
@@ -118,10 +117,8 @@ static void read_host_commands(
 	(void)argument;
 	for (size_t i = 0; value->kind == AW_NODE_LIST && i < value->count; i++)
 		aw_import_note(import, value->items[i],
-			"'sandbox.host_commands': '%.60s' runs inside, like every "
-			"other "
-			"program, since commands on the host are not available in this "
-			"version",
+			"'sandbox.host_commands': '%.60s' runs inside, like every other program, "
+			"since commands on the host are not available in this version",
 			value->items[i]->kind == AW_NODE_TEXT ? value->items[i]->text
 							      : "");
 }
@@ -148,8 +145,7 @@ int aw_import_miclaw(struct aw_import *import,
 	if (read_enabled(import, sandbox)) {
 		aw_import_put(import, AW_IMPORT_NET_DEFAULT, NULL, "deny");
 		aw_import_note(import, sandbox,
-			"'sandbox': tools ran in a Docker container; here all runs "
-			"behind bwrap");
+			"'sandbox': tools ran in a Docker container; here all runs behind bwrap");
 	}
 	aw_foreign_read(import, sandbox, "sandbox", true, keys);
 	import->others = 0;

@@ -95,8 +95,7 @@ static void on_bash(
 	} else if (!rule->has_what || strcmp(rule->what, "*") == 0) {
 		if (how == DENY)
 			aw_import_note(import, rule->at,
-				"'%s': the agent itself is a program; it was not taken "
-				"over",
+				"'%s': the agent itself is a program; it was not taken over",
 				rule->at->text);
 		else
 			aw_import_put(import, key, rule->at, "/**");
@@ -201,8 +200,7 @@ static void read_sandbox(
 			"no program of the agent is left outside the sandbox"},
 		{"ignoreViolations", NULL, 0, "every denial is logged"},
 		{"enableWeakerNestedSandbox", NULL, 0,
-			"a sandbox is never weakened without being told; --runner "
-			"chooses"},
+			"a sandbox is never weakened without being told; --runner chooses"},
 		{"autoAllowBashIfSandboxed", NULL, 0, ""},
 		{"allowUnsandboxedCommands", NULL, 0, ""},
 		{NULL, NULL, 0, NULL},

@@ -180,8 +180,7 @@ static void put_folder(
 			continue;
 		if (names[i].ours[1] == 'e')
 			aw_import_note(m->import, at,
-				"MITTO_DIR has to be set in the environment of "
-				"agentwatch");
+				"MITTO_DIR has to be set in the environment of agentwatch");
 		if (asprintf(&text, "%s%s", names[i].ours, at->text + len) < 0) {
 			text = NULL;
 			m->import->failed = true;
@@ -237,8 +236,7 @@ static void put_runner(struct mitto *m)
 		}
 	aw_import_note(m->import, &nowhere,
 		"there is no runner '%.60s' on this system; bwrap or landlock is "
-		"taken, "
-		"whichever is there",
+		"taken, whichever is there",
 		m->type);
 }
 
@@ -264,8 +262,7 @@ static void put_defaults(struct mitto *m)
 	if (bare)
 		aw_import_note(m->import, m->found.defaults,
 			"programs do not start without the system's directories; they "
-			"stay "
-			"readable");
+			"stay readable");
 	aw_import_system(m->import, NULL);
 }
 

@@ -139,8 +139,7 @@ int aw_import_srt(struct aw_import *import, const struct aw_import_document *doc
 		{"filesystem", aw_srt_files, 0, NULL},
 		{"ignoreViolations", NULL, 0, "every denial is logged"},
 		{"enableWeakerNestedSandbox", NULL, 0,
-			"a sandbox is never weakened without being told; --runner "
-			"chooses"},
+			"a sandbox is never weakened without being told; --runner chooses"},
 		{"enableWeakerNetworkIsolation", NULL, 0, "a matter of macOS"},
 		{"allowAppleEvents", NULL, 0, "a matter of macOS"},
 		{"credentials", NULL, 0,

@@ -69,8 +69,7 @@ bool aw_foreign_true(struct aw_import *import, const struct aw_node *value)
 	return strcmp(text, "true") == 0;
 }
 
-/* The i-th text of a list (a lone text counts as one); NULL, after a note, for others.
- */
+/* The i-th text of a list (a lone text counts as one); NULL, after a note, for others. */
 static const struct aw_node *text_at(
 	struct aw_import *import, const struct aw_node *list, size_t i)
 {

@@ -52,14 +52,12 @@ static int try_listener(unsigned flags)
 static const char *reason(int err, enum aw_mode mode)
 {
 	if (err == EBUSY)
-		return "something outside, such as another agentwatch, already listens "
-		       "here";
+		return "something outside, such as another agentwatch, already listens here";
 	if (err == EINVAL && mode == AW_ENFORCE)
 		return "the kernel's seccomp user notification is too old for enforce "
 		       "(Linux 5.19 or later)";
 	if (err == EINVAL)
-		return "the kernel has no seccomp user notification (Linux 5.14 or "
-		       "later)";
+		return "the kernel has no seccomp user notification (Linux 5.14 or later)";
 	if (err == ENOSYS || err == EPERM || err == EACCES)
 		return "seccomp(2) is refused by something outside, such as a "
 		       "container's own filter";
@@ -97,8 +95,7 @@ int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error
 	}
 	if (wanted && strcmp(wanted, "auto") != 0)
 		return aw_fail(err, failed,
-			"engine %s cannot be used here: %s; --engine auto takes what "
-			"works",
+			"engine %s cannot be used here: %s; --engine auto takes what works",
 			wanted, reason(failed, run->policy.mode));
 	if (!run->shim)
 		return aw_fail(err, failed,
@@ -107,8 +104,7 @@ int aw_run_choose_engine(struct aw_run *run, const char *wanted, struct aw_error
 			reason(failed, run->policy.mode));
 	return aw_fail(err, failed,
 		       "using engine preload, which does not see static programs and "
-		       "raw "
-		       "system calls: %s",
+		       "raw system calls: %s",
 		       reason(failed, run->policy.mode)),
 	       0;
 }

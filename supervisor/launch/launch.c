@@ -160,8 +160,7 @@ static bool first_report(struct aw_launched *launched, struct aw_enter_report *r
 	return read_report(launched->socket, ret, &launched->command, &fd);
 }
 
-/* Take the listener out of agentwatch-enter: sending it would itself be a watched call.
- */
+/* Take the listener out of agentwatch-enter: sending it would itself be a watched call. */
 static int fetch_listener(pid_t pid, int number, struct aw_error *err)
 {
 	AW_CLOSE int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);

@@ -202,8 +202,7 @@ static int keep(struct launcher *launcher)
 	atomic_store(&launcher->run->shared.page->work, AW_WORK_NONE);
 	if (launcher->run->policy.mode == AW_ENFORCE) {
 		aw_say("the supervisor was killed; the command is killed too, since "
-		       "enforce "
-		       "cannot go on without it");
+		       "enforce cannot go on without it");
 		kill_all();
 		return AW_RUN_FAILED;
 	}

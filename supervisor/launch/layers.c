@@ -76,8 +76,7 @@ static int add_existing(struct aw_layers *layers, const char *folder, const char
 	return add(layers, file, layer, trust, err);
 }
 
-/* The nearest directory from the working directory up that holds a .git, else itself.
- */
+/* The nearest directory from the working directory up that holds a .git, else itself. */
 static char *find_workspace(void)
 {
 	char *here = getcwd(NULL, 0), *at = here ? strdup(here) : NULL;
@@ -244,8 +243,7 @@ static int fill_variables(struct aw_layers *layers,
 					 : find_workspace();
 	if (!v->workspace)
 		return aw_fail(err, errno,
-			"workspace '%s': %s; --workspace wants a directory that is "
-			"there",
+			"workspace '%s': %s; --workspace wants a directory that is there",
 			params->workspace ? params->workspace : ".", strerror(errno));
 	if (!user || !*user)
 		user = account ? account->pw_name : NULL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_options.c - flags over environment over files, and the system policy over all.
- */
+/* merge_options.c - flags over environment over files, and the system policy over all. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -152,13 +152,11 @@ static int begin_log(int fd, const char *path, struct aw_error *err)
 		return 0;
 	if (st.st_uid != geteuid())
 		return aw_fail(err, EPERM,
-			"the log %s belongs to another user; --log FILE puts it "
-			"elsewhere",
+			"the log %s belongs to another user; --log FILE puts it elsewhere",
 			path);
 	if (st.st_nlink > 1)
 		return aw_fail(err, EPERM,
-			"the log %s has other names (hard links); --log FILE puts it "
-			"elsewhere",
+			"the log %s has other names (hard links); --log FILE puts it elsewhere",
 			path);
 	if ((st.st_mode & 0777 & ~0600u && fchmod(fd, 0600) < 0) ||
 		ftruncate(fd, 0) < 0)
@@ -256,8 +254,7 @@ static int name_socket(struct aw_run *run, struct aw_error *err)
 			err, ENOMEM, "naming the session's socket: out of memory");
 	if (strlen(run->socket) >= 108)
 		return aw_fail(err, ENAMETOOLONG,
-			"%s is too long for a socket; set "
-			"XDG_RUNTIME_DIR to a shorter one",
+			"%s is too long for a socket; set XDG_RUNTIME_DIR to a shorter one",
 			run->socket);
 	return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sandbox_choice.c - which sandbox stands around the command, and what it is made from.
- */
+/* sandbox_choice.c - which sandbox stands around the command, and what it is made from. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +50,7 @@ static int use_named(struct aw_run *run, const char *name, struct aw_error *err)
 			"runner '%s' cannot be used: %s%s; nothing was started "
 			"(--on-missing-runner exec goes on without a sandbox)",
 			name, why.text, install);
-	aw_say("runner '%s' cannot be used: %s%s; going on with exec, without a "
-	       "sandbox",
+	aw_say("runner '%s' cannot be used: %s%s; going on with exec, without a sandbox",
 		name, why.text, install);
 	return use_exec(run);
 }
@@ -78,15 +76,13 @@ static int use_best(struct aw_run *run, struct aw_error *err)
 			hint ? hint : "", hint ? ")" : "");
 	}
 	if (strcmp(when_missing(run), "exec") == 0) {
-		aw_say("no sandbox can be built here: %s; going on with exec, without "
-		       "one",
+		aw_say("no sandbox can be built here: %s; going on with exec, without one",
 			reasons);
 		return use_exec(run);
 	}
 	return aw_fail(err, ENOTSUP,
 		"nothing was started, since no sandbox can be built here (--runner "
-		"exec "
-		"goes without one): %s",
+		"exec goes without one): %s",
 		reasons);
 }
 
@@ -190,8 +186,7 @@ static int make_instance(struct aw_run *run, struct aw_error *err)
 	if (!run->instance)
 		return aw_fail(err, errno,
 			"environment.redirect_home: the directory of the session has "
-			"no "
-			"real path: %s",
+			"no real path: %s",
 			strerror(errno));
 	return 0;
 }
@@ -277,8 +272,7 @@ int aw_run_build_sandbox(struct aw_run *run, struct aw_error *err)
 	params.instance = run->instance;
 	if (!cwd)
 		return aw_fail(err, errno,
-			"the working directory has no name here: %s; change to one "
-			"that is there",
+			"the working directory has no name here: %s; change to one that is there",
 			strerror(errno));
 	params.layered = params.enforce && aw_landlock_probe(&ignored) == 0;
 	if (aw_plan_make(&params, &run->plan, err) < 0)

@@ -405,8 +405,7 @@ static void hang_up(struct aw_socket_service *service)
 	pthread_mutex_unlock(&service->lock);
 }
 
-/* No descriptor for a connection: who asks waits.  In audit not for good; false: over.
- */
+/* No descriptor for a connection: who asks waits.  In audit not for good; false: over. */
 static bool wait_for_room(struct aw_socket_service *service, int *tries)
 {
 	usleep(1000);

@@ -66,8 +66,7 @@ static int on_control(
 	if ((reload || strcmp(request, "stop") == 0) &&
 		!aw_peer_is_outside(asked->socket, asked->pid, s->watch.self)) {
 		aw_watch_warn(&s->watch, NULL, "control",
-			"process %d, which is inside of a session, asked for '%s' and "
-			"was refused",
+			"process %d, which is inside of a session, asked for '%s' and was refused",
 			(int)asked->pid, request);
 		snprintf(text, size,
 			"sessions are controlled from outside of sessions only");

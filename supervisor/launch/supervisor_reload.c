@@ -36,9 +36,8 @@ static int keep_grants(
 	if (aw_image_profiles_refuse_reads(policy->image))
 		return aw_fail(err, ENOTSUP,
 			"it has a profile that refuses reads, which cannot be held in "
-			"a "
-			"session whose processes open files for reading by themselves; "
-			"end it and start a new one");
+			"a session whose processes open files for reading by "
+			"themselves; end it and start a new one");
 	if (!aw_landlock_still(&run->holding.landlock, policy->image, &path))
 		return aw_fail(err, ENOTSUP,
 			"it refuses reading something at or below %s, which the "
@@ -100,8 +99,7 @@ int aw_supervisor_reload(struct service *s, char *text, size_t size)
 	snprintf(text, size, "the policy was read again%s",
 		fresh->page->hides && !s->watch.hides
 			? "; its hide rules hold for opens only, since metadata was "
-			  "not "
-			  "watched from the start"
+			  "not watched from the start"
 			: "");
 	aw_supervisor_say_policy(&s->watch, s->run, text);
 	return 0;

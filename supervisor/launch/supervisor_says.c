@@ -133,8 +133,8 @@ void aw_supervisor_say_unwritten(const struct aw_watch *watch)
 	uint64_t lost = aw_log_unwritten(watch->log);
 
 	if (lost)
-		aw_say("%" PRIu64 " %s not in the audit log: it could not be "
-		       "written to the end; make room and run the command again for "
-		       "a whole one",
+		aw_say("%" PRIu64
+		       " %s not in the audit log: it could not be written to the end; "
+		       "make room and run the command again for a whole one",
 			lost, lost == 1 ? "event is" : "events are");
 }

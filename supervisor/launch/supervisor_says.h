@@ -21,8 +21,7 @@ void aw_supervisor_say_policy(
 /* The engine preload: what it does not see. */
 void aw_supervisor_say_gap(struct aw_watch *watch, const struct aw_run *run);
 
-/* The log's first lines: how the command is watched and held, and by what its limits.
- */
+/* The log's first lines: how the command is watched and held, and by what its limits. */
 void aw_supervisor_say_start(
 	struct aw_watch *watch, const struct aw_run *run, pid_t command);
 

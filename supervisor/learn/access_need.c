@@ -106,8 +106,7 @@ static bool makes_unnamed(
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The name that a call is about; the end of a link is judged as policy/decide.c has it.
- */
+/* The name that a call is about; the end of a link is judged as policy/decide.c has it. */
 static struct aw_access_need file_need(const struct aw_baseline *sieve,
 	const struct aw_seen *seen, const char *path, size_t len, enum aw_action action)
 {

@@ -130,8 +130,7 @@ static bool is_identifier(const char *at, size_t len)
 	return len == 36 || !isalnum((unsigned char)at[36]);
 }
 
-/* tempfile tries directories out with such a name, and takes the next without a word.
- */
+/* tempfile tries directories out with such a name, and takes the next without a word. */
 static bool is_python_name(const char *name, size_t len)
 {
 	size_t i = 0;

@@ -55,8 +55,7 @@ int aw_output_write(
 	unlink(made);
 	if (code == EEXIST)
 		return aw_fail(err, code,
-			"%s is there already; --force replaces it, --output FILE names "
-			"another",
+			"%s is there already; --force replaces it, --output FILE names another",
 			file);
 	return aw_fail(err, code, "%s: %s", file, strerror(code));
 }

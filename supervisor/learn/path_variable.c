@@ -13,8 +13,7 @@ static size_t depth_of(const char *path)
 	return depth;
 }
 
-/* Behind those that are nearer to the root; of two for one directory the first counts.
- */
+/* Behind those that are nearer to the root; of two for one directory the first counts. */
 static void add(struct aw_path_variables *anchors, const char *name, const char *path)
 {
 	size_t at = anchors->count, i;

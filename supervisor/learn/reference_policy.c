@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reference_policy.c - policies that a call is held against while a policy is learnt.
- */
+/* reference_policy.c - policies that a call is held against while a policy is learnt. */
 #include "supervisor/learn/reference_policy.h"
 
 #include <errno.h>

@@ -311,8 +311,7 @@ static void put_protections(const struct page *page)
 			stop = stop->hh.next;
 		if (stop == q)
 			fputs("\n# for what is protected; each opens more than was "
-			      "asked "
-			      "for\n# protections:\n",
+			      "asked for\n# protections:\n",
 				page->out);
 		if (!said)
 			fprintf(page->out, "#   %.*s: off\n", len, q->reason.text);
@@ -329,8 +328,7 @@ static void put_head(const struct page *page)
 	};
 
 	fprintf(page->out,
-		"# Learnt from %llu call%s in %llu session%s; read it before it is "
-		"used:\n"
+		"# Learnt from %llu call%s in %llu session%s; read it before it is used:\n"
 		"# %s\n"
 		"# What follows a # behind an entry is how often it was wanted, and by "
 		"whom.\nversion: 1\nmode: enforce\n%s",
@@ -341,8 +339,7 @@ static void put_head(const struct page *page)
 		uses[page->learner->params.for_whom],
 		page->learner->params.for_whom == AW_LEARN_WORKSPACE
 			? ""
-			: "base: read-only # what was changed of the workspace is "
-			  "below\n");
+			: "base: read-only # what was changed of the workspace is below\n");
 }
 
 static void put_page(const struct page *page, const struct aw_policy *policy)
@@ -355,9 +352,7 @@ static void put_page(const struct page *page, const struct aw_policy *policy)
 		!page->learner->read_only ? "deny"
 		: page->learner->params.files == AW_LEARN_READ_ONLY
 			? "read-only"
-			: "read-only # as presets expect; --default deny lists what "
-			  "was "
-			  "read");
+			: "read-only # as presets expect; --default deny lists what was read");
 	put_denied(page, "deny", 1u << AW_GRANT_READ);
 	put_denied(page, "deny_write", 1u << AW_GRANT_WRITE);
 	put_files(page, "write", AW_GRANT_WRITE);

@@ -9,8 +9,8 @@ static const char open_text[] = "base: open: what no rule denies is allowed, and
 static const char replaced_text[] =
 	"merge: replace: the base and the files below do not apply; defaults are allow "
 	"unless a file names them";
-static const char files_text[] = "merge: replace: the rules of the files below do not "
-				 "apply";
+static const char files_text[] =
+	"merge: replace: the rules of the files below do not apply";
 
 bool aw_permission_diff(
 	const struct aw_policy *policy, size_t i, struct aw_permission_diff *ret)

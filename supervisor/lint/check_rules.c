@@ -202,8 +202,7 @@ void aw_check_enforced(const struct aw_effective_params *params,
 			1, "%s", err.text);
 	else if (require && !standing->holding.facts.enforce)
 		aw_findings_add(findings, severity, "held", first_file(standing), 1, 1,
-			"mode audit refuses nothing, so nothing is held; say --mode "
-			"enforce");
+			"mode audit refuses nothing, so nothing is held; say --mode enforce");
 	else if (require)
 		check_required(standing, require, findings);
 	else if (standing->holding.facts.enforce)

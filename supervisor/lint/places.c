@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* places.c - what the file system of this machine says about the entries of a policy.
- */
+/* places.c - what the file system of this machine says about the entries of a policy. */
 #include "supervisor/lint/places.h"
 
 #include <errno.h>
@@ -18,8 +17,7 @@
 #include "policy/image/rules.h"
 #include "supervisor/util/cleanup.h"
 
-/* A walk along the components that a pattern begins with, as far as they are literal.
- */
+/* A walk along the components that a pattern begins with, as far as they are literal. */
 struct look {
 	const struct aw_policy *policy;
 	struct aw_findings *findings;

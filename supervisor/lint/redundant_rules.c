@@ -179,8 +179,7 @@ static void explain_idle(struct look *l)
 			found(l, "redundant", "adds nothing", &other, "covers it");
 		else if (l->about.negated && rule > l->rule)
 			found(l, "overruled", "never counts", &other,
-				"puts all of it in again, and the last entry that "
-				"matches decides");
+				"puts all of it in again, and the last entry that matches decides");
 	} else if (!in && !l->about.negated) {
 		if (find_taker(l, &other))
 			found(l, "overruled", "never counts", &other,
@@ -241,8 +240,7 @@ static bool find_denial(
 			!aw_image_rule_about(l->image, decision.rule, ret_about) ||
 			ret_about->negated || ret_about->strictest < AW_DENY)
 			return false;
-		/* an entry to write still lets be read what only changes are denied of
-		 */
+		/* an entry to write still lets be read what only changes are denied of */
 		if (ret_about->changes_only && strcmp(l->about.list, "write") == 0)
 			return false;
 		aw_image_rule(l->image, decision.rule, ret);
@@ -281,8 +279,7 @@ static void look_for_denial(struct look *l)
 		hint[0] = '\0';
 	aw_findings_add(l->findings, AW_FOUND_WARNING, "denied", l->text.file,
 		l->place->line, l->place->column,
-		"\"%s\" has no effect: \"%s\" (%s, %s:%u) refuses all of it, and %s "
-		"beats %s%s",
+		"\"%s\" has no effect: \"%s\" (%s, %s:%u) refuses all of it, and %s beats %s%s",
 		l->text.text, denial.text, about.list, denial.file, denial.line,
 		about.list, l->about.list, hint);
 }

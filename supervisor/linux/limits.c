@@ -70,8 +70,7 @@ static void limit_memory(struct aw_limiter *l, uint64_t bytes, const char *group
 	add_limit(l, RLIMIT_AS, bytes);
 	SAY(l->text, "memory %llu MiB by RLIMIT_AS", mib);
 	SAY(l->nearly,
-		"memory: %llu MiB of address space for each process, not for all "
-		"together",
+		"memory: %llu MiB of address space for each process, not for all together",
 		mib);
 }
 

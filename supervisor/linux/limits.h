@@ -53,8 +53,7 @@ void aw_limits_prepare(const struct aw_limits *params,
 /* The calling process, and all that it starts from now on, is limited. */
 void aw_limits_join(const struct aw_limiter *limiter);
 
-/* How often something was refused or killed for a limit, as a sentence; "" for never.
- */
+/* How often something was refused or killed for a limit, as a sentence; "" for never. */
 void aw_limits_report(const struct aw_limiter *limiter, char *text, size_t size);
 
 /* Remove the groups (those with processes in them stay); may be called again. */

@@ -129,10 +129,10 @@ bool aw_proc_stat(pid_t pid, struct aw_proc_stat *ret)
 	/* behind the name, which may hold anything: state ppid pgrp session tty_nr, and
 	 * num_threads as the twentieth */
 	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1,
-			   " %c %d %*d %*d %u %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-			   "%*d %*d %d",
-			   &ret->state, &ret->ppid, &number, &ret->threads) != 4)
+	if (!at ||
+		sscanf(at + 1,
+			" %c %d %*d %*d %u %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
+			&ret->state, &ret->ppid, &number, &ret->threads) != 4)
 		return false;
 	ret->terminal = makedev(
 		(number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xfff00));
@@ -155,13 +155,13 @@ struct aw_proc_mark aw_proc_mark(pid_t pid)
 	at = strrchr(text, ')');
 	/* proc(5): 9 flags, 26 startcode, 28 startstack, 45 to 50 data, arguments; not
 	 * the break, which an exec moves once more at its very end */
-	if (!at || sscanf(at + 1,
-			   " %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d "
-			   "%*d %*d %*d %*d %*d %*u %*u %*d %*u %lu %*u %lu %*u %*u "
-			   "%*u %*u %*u %*u %*u %*u %*u %*d %*d %*u %*u %*u %*u %*d "
-			   "%lu %lu %*u %lu %lu %lu",
-			   &flags, &mark.at[0], &mark.at[1], &mark.at[2], &mark.at[3],
-			   &mark.at[4], &mark.at[5], &mark.at[6]) != 8)
+	if (!at ||
+		sscanf(at + 1,
+			" %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			"%*d %*d %*u %*u %*d %*u %lu %*u %lu %*u %*u %*u %*u %*u %*u %*u %*u "
+			"%*u %*d %*d %*u %*u %*u %*u %*d %lu %lu %*u %lu %lu %lu",
+			&flags, &mark.at[0], &mark.at[1], &mark.at[2], &mark.at[3],
+			&mark.at[4], &mark.at[5], &mark.at[6]) != 8)
 		return mark;
 	mark.moving = !mark.at[0]; /* the kernel sets it when the rest is there */
 	mark.forked = flags & FORKED;

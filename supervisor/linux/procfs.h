@@ -26,8 +26,7 @@ pid_t aw_proc_inner_group(pid_t pid);
 /* Is it in a pid namespace below ours? */
 bool aw_proc_is_inside(pid_t pid);
 
-/* What /proc/PID/stat says; terminal: device number of the controlling one, 0 without.
- */
+/* What /proc/PID/stat says; terminal: device number of the controlling one, 0 without. */
 struct aw_proc_stat {
 	char state; /* 'R', 'S', 'T', 'Z', ... */
 	pid_t ppid;

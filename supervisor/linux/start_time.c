@@ -37,8 +37,7 @@ int aw_process_start(pid_t pid, uint64_t *ret_ticks)
 			errno = ESRCH;
 		return -1;
 	}
-	/* The second field is the program's name, which may hold blanks and brackets.
-	 */
+	/* The second field is the program's name, which may hold blanks and brackets. */
 	at = strrchr(text, ')');
 	if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X') {
 		errno = ESRCH;

@@ -117,8 +117,7 @@ int aw_listeners_start(struct aw_listeners *listeners, struct aw_watch *watch,
 		return 0;
 	if (watch->own_network && !watch->netns) {
 		say(ctx, "network.forward has no effect: the sandbox's network cannot "
-			 "be "
-			 "entered here");
+			 "be entered here");
 		return 0;
 	}
 	if (aw_forwards_start(&listeners->forwards, watch, relay, err) < 0)

@@ -136,8 +136,7 @@ bool aw_mcp_configured(
 	return found;
 }
 
-/* What descriptor 0 or 1 is: "pipe:[4711]" or "socket:[4711]"; false: something else.
- */
+/* What descriptor 0 or 1 is: "pipe:[4711]" or "socket:[4711]"; false: something else. */
 static bool talks_over(pid_t pid, const char *descriptor, char to[64])
 {
 	return aw_proc_link(pid, descriptor, to, 64) > 0 &&

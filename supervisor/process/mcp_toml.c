@@ -78,8 +78,8 @@ static bool read_key(struct reader *r)
 	skip_blanks(r);
 	if (read_string(r))
 		return true;
-	n = strspn(r->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-			  "0123456789_-");
+	n = strspn(r->at,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
 	if (!n || n >= TEXT_MAX)
 		return false;
 	memcpy(r->text, r->at, n);

@@ -17,8 +17,7 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path ? path : "";
 }
 
-/* Is word there as a whole: between ends and signs that are neither letter nor digit?
- */
+/* Is word there as a whole: between ends and signs that are neither letter nor digit? */
 static bool has_word(const char *text, size_t len, const char *word)
 {
 	size_t n = strlen(word);
@@ -74,8 +73,7 @@ static void put_name(const char *text, size_t len, char name[AW_MCP_NAME])
 	snprintf(name, AW_MCP_NAME, "%.*s", (int)len, text);
 }
 
-/* What is published by the protocol's own project, or in the images' directory for it.
- */
+/* What is published by the protocol's own project, or in the images' directory for it. */
 static bool is_published(const char *word, const char *above, size_t len)
 {
 	return is_component(above, len, "@modelcontextprotocol") ||

@@ -162,8 +162,7 @@ static time_t coarse_now(void)
 	return ts.tv_sec;
 }
 
-/* Process and parent of a thread not seen before; *ret_pidfd when it leads the process.
- */
+/* Process and parent of a thread not seen before; *ret_pidfd when it leads the process. */
 static bool introduce(pid_t tid, pid_t *ret_pid, pid_t *ret_ppid, int *ret_pidfd)
 {
 	*ret_pidfd = aw_pidfd_open(tid);

@@ -338,10 +338,9 @@ static int check_points(const struct bwrap *b, struct aw_error *err)
 			has_point(parent, entry->path))
 			continue;
 		return aw_fail(err, ENOENT,
-			"%s cannot be shown at %s, which is not there, in a directory "
-			"that "
-			"is shown as it is on the host (%s); make it there first, or "
-			"choose a target in a directory that may only be read",
+			"%s cannot be shown at %s, which is not there, in a directory that is "
+			"shown as it is on the host (%s); make it there first, or choose a target "
+			"in a directory that may only be read",
 			entry->source, entry->path, parent->path);
 	}
 	return 0;

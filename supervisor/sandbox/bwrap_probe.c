@@ -21,14 +21,12 @@ static int explain(const char *line, struct aw_error *err)
 	if (reads_as("/proc/sys/kernel/unprivileged_userns_clone", '0'))
 		return aw_fail(err, EPERM,
 			"ordinary users may not make user namespaces here "
-			"(kernel.unprivileged_userns_clone is 0); runner landlock does "
-			"without");
+			"(kernel.unprivileged_userns_clone is 0); runner landlock does without");
 	if (reads_as("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1'))
 		return aw_fail(err, EPERM,
 			"AppArmor keeps ordinary users from user namespaces here "
-			"(kernel.apparmor_restrict_unprivileged_userns is 1); allow it "
-			"for bwrap with an AppArmor profile, or use runner landlock, "
-			"which does without");
+			"(kernel.apparmor_restrict_unprivileged_userns is 1); allow it for bwrap "
+			"with an AppArmor profile, or use runner landlock, which does without");
 	return aw_fail(err, EPERM,
 		"bwrap does not work here: %s; runner landlock does without",
 		line[0] ? line : "it gave no reason");

@@ -257,8 +257,7 @@ static void write_profile(struct profile *p)
 	if (is_apart(plan))
 		fputs("net none\n", p->out);
 	if (geteuid() == 0)
-		fputs("caps.keep "
-		      "chown,dac_override,fsetid,fowner,setgid,setuid,setpcap,"
+		fputs("caps.keep chown,dac_override,fsetid,fowner,setgid,setuid,setpcap,"
 		      "net_bind_service,kill,audit_write,setfcap\n",
 			p->out);
 	if (!writable && !is_narrow(plan))

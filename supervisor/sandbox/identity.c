@@ -102,9 +102,8 @@ int aw_plan_check(const struct aw_plan *plan, pid_t inside, struct aw_error *err
 			(entry->identity == AW_PLAN_KNOWN &&
 				look(root, entry->path, &st) && !is_same(entry, &st)))
 			return aw_fail(err, ESTALE,
-				"%s was exchanged while the sandbox was made; nothing "
-				"was started, so start it again when no other program "
-				"changes it",
+				"%s was exchanged while the sandbox was made; nothing was "
+				"started, so start it again when no other program changes it",
 				entry->source);
 	}
 	return 0;

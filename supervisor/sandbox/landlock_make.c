@@ -12,8 +12,7 @@
 #include "supervisor/sandbox/landlock_internal.h"
 #include "supervisor/util/cleanup.h"
 
-/* A directory with more in it is not carved: its grants would cost more than they hold.
- */
+/* A directory with more in it is not carved: its grants would cost more than they hold. */
 enum { CHILDREN_MAX = 20000 };
 
 struct factory {
@@ -175,8 +174,7 @@ static void walk_entries(struct factory *m, struct range below)
 	}
 }
 
-/* A view of its own lacks what is out of reach, but for directories mounted as a whole.
- */
+/* A view of its own lacks what is out of reach, but for directories mounted as a whole. */
 static bool has_whole(const struct factory *m, struct range below)
 {
 	for (size_t i = below.from; i < below.to; i++)

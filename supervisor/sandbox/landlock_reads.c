@@ -151,8 +151,7 @@ static void refuse_writable(struct narrowing *n, const struct aw_landlock_rule *
 		!is_kernels(rule->path) && lstat(rule->path, &st) == 0 &&
 		S_ISDIR(st.st_mode) && !is_clean(n, rule->path))
 		refuse(n,
-			"new files may be made in %s, and something in it may not be "
-			"read",
+			"new files may be made in %s, and something in it may not be read",
 			rule->path);
 }
 
@@ -195,8 +194,7 @@ static void visit_devices(struct narrowing *n)
 		grant(n, shared, AW_LL_READS);
 	else if (used)
 		refuse(n,
-			"new files may be made in %s, and something in it may not be "
-			"read",
+			"new files may be made in %s, and something in it may not be read",
 			shared);
 }
 

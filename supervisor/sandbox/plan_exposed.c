@@ -82,8 +82,7 @@ int aw_plan_check_exposed(const struct aw_plan_params *params, struct aw_error *
 
 		if (access(e->source, F_OK) < 0)
 			return aw_fail(err, errno,
-				"filesystem.expose, line %u: the source %s cannot be "
-				"shown: %s",
+				"filesystem.expose, line %u: the source %s cannot be shown: %s",
 				e->line, e->source, strerror(errno));
 	}
 	return 0;

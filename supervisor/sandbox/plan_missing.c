@@ -35,8 +35,7 @@ static bool is_real(struct aw_plan_maker *factory, const char *folder)
 	return real && strcmp(real, host) == 0;
 }
 
-/* The deepest directory above path that is there, with its length; NULL: none of use.
- */
+/* The deepest directory above path that is there, with its length; NULL: none of use. */
 static char *folder_above(struct aw_plan_maker *factory, const char *path)
 {
 	AW_FREE char *at = strdup(path);

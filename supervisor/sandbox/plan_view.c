@@ -38,8 +38,7 @@ static void want_if_there(
 		aw_plan_want(factory, path, "program");
 }
 
-/* The directories of modules that a package may load from: the outermost node_modules.
- */
+/* The directories of modules that a package may load from: the outermost node_modules. */
 static bool want_modules(struct aw_plan_maker *factory, const char *real)
 {
 	static const char name[] = "/node_modules/";

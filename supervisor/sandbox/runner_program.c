@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runner_program.c - runners that are programs: find one, make its arguments, try it.
- */
+/* runner_program.c - runners that are programs: find one, make its arguments, try it. */
 #include "supervisor/sandbox/runner.h"
 
 #include <errno.h>
@@ -23,8 +22,7 @@ char *aw_runner_program(const char *name, struct aw_error *err)
 	if (!found && passed_over)
 		aw_fail(err, EPERM,
 			"%s is not used: its user may change it, or a directory above "
-			"it, "
-			"and so may the command; install %s for the whole machine",
+			"it, and so may the command; install %s for the whole machine",
 			passed_over, name);
 	else if (!found)
 		aw_fail(err, ENOENT, "%s is not installed", name);

@@ -223,8 +223,7 @@ static void answer(int fd, const char *line, aw_control_handler handler, void *c
 		r = handler(ctx, &request, text, sizeof(text));
 	} else
 		snprintf(text, sizeof(text),
-			"a request is a line like "
-			"{\"request\":\"status\"}");
+			"a request is a line like {\"request\":\"status\"}");
 	reply(fd, !r, text);
 	cJSON_Delete(root);
 }

@@ -60,8 +60,7 @@ static int check_name(const char *name, struct aw_error *err)
 		return 0;
 	return aw_fail(err, EINVAL,
 		"session name '%s' is not usable: up to %d letters, digits, '.', '_' "
-		"and "
-		"'-', starting with a letter or digit",
+		"and '-', starting with a letter or digit",
 		name, NAME_LONGEST);
 }
 
@@ -94,16 +93,14 @@ static int refuse_used_name(const char *dir, const char *name, struct aw_error *
 
 	if (aw_session_read(dir, &old, NULL) < 0)
 		return aw_fail(err, EEXIST,
-			"session '%s' exists already: choose another name, or remove "
-			"%s",
+			"session '%s' exists already: choose another name, or remove %s",
 			name, dir);
 	alive = aw_session_alive(old);
 	aw_session_free(old);
 	if (alive)
 		return aw_fail(err, EBUSY, "session '%s' is running already", name);
 	return aw_fail(err, EEXIST,
-		"session '%s' has ended and its log is kept: choose another name, or "
-		"remove %s",
+		"session '%s' has ended and its log is kept: choose another name, or remove %s",
 		name, dir);
 }
 
@@ -148,9 +145,8 @@ static int name_control(struct aw_session *session, struct aw_error *err)
 	if (strlen(session->control) < sizeof(((struct sockaddr_un *)0)->sun_path))
 		return 0;
 	return aw_fail(err, ENAMETOOLONG,
-		"the path of the control socket is too long for a socket (%zu of at "
-		"most "
-		"%zu bytes): %s; set XDG_RUNTIME_DIR or TMPDIR to a shorter directory",
+		"the path of the control socket is too long for a socket (%zu of at most %zu "
+		"bytes): %s; set XDG_RUNTIME_DIR or TMPDIR to a shorter directory",
 		strlen(session->control),
 		sizeof(((struct sockaddr_un *)0)->sun_path) - 1, session->control);
 }

@@ -114,8 +114,7 @@ static char *put_control(char *out, unsigned char c)
 	return out + 5;
 }
 
-/* One character that is not ASCII, or one byte that is none; *ret_used says how much.
- */
+/* One character that is not ASCII, or one byte that is none; *ret_used says how much. */
 static char *put_other(char *out, const unsigned char *in, size_t len, size_t *ret_used)
 {
 	uint32_t point = 0;

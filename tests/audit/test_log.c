@@ -269,8 +269,8 @@ static void counting_without_a_file(void)
 	event.ask_denied = true;
 	aw_log_write(log, &event, &err);
 	aw_summary_line(aw_log_counts(log), AW_AUDIT, "s1", line, sizeof(line));
-	ok(!strcmp(line, "2 of 4 calls would have been denied; see: agentwatch log "
-			 "--denied s1"),
+	ok(!strcmp(line,
+		   "2 of 4 calls would have been denied; see: agentwatch log --denied s1"),
 		"%s", line);
 	aw_summary_line(aw_log_counts(log), AW_ENFORCE, "s1", line, sizeof(line));
 	ok(!strcmp(line, "2 of 4 calls were denied; see: agentwatch log --denied s1"),

@@ -86,8 +86,7 @@ static long touch(const char *name, long nr, pid_t whom)
 	if (strcmp(name, "sched_setparam") == 0)
 		return syscall(nr, whom, room);
 	if (strncmp(name, "process_vm", 10) == 0) {
-		/* the child's memory is laid out as ours is; nothing is there outside
-		 */
+		/* the child's memory is laid out as ours is; nothing is there outside */
 		return syscall(nr, whom, &one, 1, &one, 1, 0);
 	}
 	return syscall(nr, whom, 0);

@@ -27,8 +27,7 @@ const char *error(void);
 const char *echoes(int fd);
 const char *peer(int fd);
 
-/* outside_same.c: the same with a sandbox and without; test_outside.sh compares them.
- */
+/* outside_same.c: the same with a sandbox and without; test_outside.sh compares them. */
 void outside_tcp(void);
 void outside_udp(void);
 void outside_nonblocking(void);

@@ -138,8 +138,7 @@ static const struct probe *lookup(const char *call, char how[8])
 	return find(probe_syscalls, colon + 1);
 }
 
-/* In a child: exec may take the process away, and a killed child is an answer as well.
- */
+/* In a child: exec may take the process away, and a killed child is an answer as well. */
 static void answer(
 	const char *call, const char *a, const char *b, char *result, size_t size)
 {
@@ -202,8 +201,7 @@ static void each(
 	for (i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		for (probe = i ? probe_syscalls : probe_functions; probe->name;
 			probe++) {
-			/* A 64-bit process has no 32-bit vectors and messages at hand.
-			 */
+			/* A 64-bit process has no 32-bit vectors and messages at hand. */
 			if (!strcmp(prefixes[i], "int80:") &&
 				(probe->nr_i386 < 0 || strlen(probe->spec) > 5 ||
 					strpbrk(probe->spec, "QMNT")))

@@ -42,8 +42,7 @@ extern const struct probe probe_functions[],
 /* errno of a preparing open that failed: the call itself was never reached. */
 extern int probe_barred;
 
-/* Makes the system call of a row: how is "raw", "sys", "int80" or "x32".  Sets errno.
- */
+/* Makes the system call of a row: how is "raw", "sys", "int80" or "x32".  Sets errno. */
 long probe_syscall(
 	const struct probe *probe, const char *how, const char *a, const char *b);
 

@@ -260,8 +260,7 @@ long probe_syscall(
 	return result;
 }
 
-/* Where a number is unknown to the headers: those from 424 on are the same everywhere.
- */
+/* Where a number is unknown to the headers: those from 424 on are the same everywhere. */
 #ifndef __NR_fchmodat2
 #define __NR_fchmodat2 452
 #endif

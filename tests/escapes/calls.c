@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calls.c - watched calls made in ways that no library sees, or that look like the gate
- */
+/* calls.c - watched calls made in ways that no library sees, or that look like the gate */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/socket.h>

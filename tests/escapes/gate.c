@@ -173,8 +173,7 @@ static void compare(const struct aw_syscall *row, const long a[6],
 	if (!(here < 0 && gate >= 0) && !(same_errors && here < 0 && here != gate))
 		return;
 	if (++wrong <= SHOWN_MAX)
-		printf("WRONG %s(%d, %s) flags %#lo: refused with %s, from the gate "
-		       "%s\n",
+		printf("WRONG %s(%d, %s) flags %#lo: refused with %s, from the gate %s\n",
 			name, way->dir, way->path, flags, strerror((int)-here),
 			gate >= 0 ? "made" : strerror((int)-gate));
 }

@@ -277,8 +277,7 @@ static void call(const struct row *row, bool second, const char *path, long vari
 	clear("guard");
 }
 
-/* What another cannot do for a process (chdir, exec), and what has no path of a file.
- */
+/* What another cannot do for a process (chdir, exec), and what has no path of a file. */
 static bool is_left_out(const struct row *row)
 {
 	static const char *const effects[] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net_options.c - options and control messages that lead elsewhere, groups, listening
- */
+/* net_options.c - options and control messages that lead elsewhere, groups, listening */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <net/if.h>

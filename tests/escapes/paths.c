@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* paths.c - other names of a denied file: links, /proc, descriptors, handles, renames
- */
+/* paths.c - other names of a denied file: links, /proc, descriptors, handles, renames */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <libgen.h>

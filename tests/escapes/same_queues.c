@@ -29,8 +29,7 @@ static void patience_of(int fd)
 		(long)patience.tv_usec);
 }
 
-/* A connect that has to wait: until there is room, until a signal, until its timeout.
- */
+/* A connect that has to wait: until there is room, until a signal, until its timeout. */
 static void full_queue(
 	int family, const struct sockaddr *address, socklen_t size, int server)
 {

@@ -143,8 +143,7 @@ static void killed_at_work(void)
 	work("after twenty were killed");
 }
 
-/* Numbers that are no signal, at a child, a group, a thread, everybody and a stranger.
- */
+/* Numbers that are no signal, at a child, a group, a thread, everybody and a stranger. */
 static void no_signals(void)
 {
 	static const int numbers[] = {65, 200, -1};

@@ -38,8 +38,8 @@ static int git_config(struct target *t, int how)
 	if (!t->denied)
 		snprintf(path, sizeof path, "%s", t->write);
 	snprintf(lock, sizeof lock, "%s%s", path, how == CONFIG_RENAME ? ".lock" : "");
-	rc = put(lock, "[core]\n\tfsmonitor = touch /tmp/never\n[alias]\n\tx = !touch "
-		       "never\n");
+	rc = put(lock,
+		"[core]\n\tfsmonitor = touch /tmp/never\n[alias]\n\tx = !touch never\n");
 	return rc || how != CONFIG_RENAME ? rc : result(rename(lock, path));
 }
 

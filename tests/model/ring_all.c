@@ -348,8 +348,7 @@ static void check_end(void)
 	for (int i = 0; i < WRITERS && !wrong; i++) {
 		int least = state.committed[i];
 
-		/* one that went another way means nothing, unless it was taken before
-		 */
+		/* one that went another way means nothing, unless it was taken before */
 		while (least > state.taken[i] &&
 			result_of(i, least - 1) == AW_REC_VOID && model->results)
 			least--;

@@ -268,8 +268,7 @@ static void a_preset_is_picked_beside_files(void)
 	}
 }
 
-/* Inside a sandbox the loopback is free, but for a list of addresses or an empty one.
- */
+/* Inside a sandbox the loopback is free, but for a list of addresses or an empty one. */
 static void unix_sockets_are_no_list_of_addresses(void)
 {
 	static const struct {

@@ -25,8 +25,8 @@ static void a_preset_stands_below_the_files(void)
 		"a folder of folders may be made, but not filled");
 	ok(!p.picked, "nothing was picked");
 	aw_policy_release(&p);
-	load_text("preset: [node]\nfilesystem: {default: allow}\nnetwork: {default: "
-		  "allow}",
+	load_text(
+		"preset: [node]\nfilesystem: {default: allow}\nnetwork: {default: allow}",
 		AW_ENFORCE, &p);
 	ok(judge(&p, AW_WRITE, "/etc/x").verdict == AW_ALLOW &&
 			judge_address(&p, AW_BIND, "192.0.2.1", 443, NULL).verdict ==
@@ -244,8 +244,7 @@ static void limits_are_read_and_only_get_smaller(void)
 		{"workspace", AW_UNTRUSTED,
 			"limits: {memory: 512M, time: 3h, open_files: 64}"},
 		{"policy", AW_TRUSTED,
-			"limits: {memory: 2g, cpus: 1.5, processes: 512, file_size: "
-			"1.5k}"},
+			"limits: {memory: 2g, cpus: 1.5, processes: 512, file_size: 1.5k}"},
 	};
 	struct aw_diagnostics d;
 	const struct aw_limits *l;

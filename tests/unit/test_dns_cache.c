@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_dns_cache.c - names of addresses: remembered, from a hosts file, and judged by.
- */
+/* test_dns_cache.c - names of addresses: remembered, from a hosts file, and judged by. */
 #include <arpa/inet.h>
 #include <sys/stat.h>
 #include <utime.h>

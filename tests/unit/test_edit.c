@@ -36,8 +36,7 @@ static void refused(const char *what, const char *before)
 static void texts(void)
 {
 	gives("behind the last line of a list",
-		"version: 1\nfilesystem:\n  ask:\n    - /a # first\n    # end\n  deny: "
-		"[/b]\n",
+		"version: 1\nfilesystem:\n  ask:\n    - /a # first\n    # end\n  deny: [/b]\n",
 		"version: 1\nfilesystem:\n  ask:\n    - /a # first\n    " LINE
 		"    # end\n  deny: [/b]\n");
 	gives("as far to the left as the others, without an end of line",
@@ -72,8 +71,7 @@ static void texts(void)
 		"{\"version\": 1, \"filesystem\": {\"ask\": [\"/a\", " ITEM "]}}\n");
 	gives("the list of this section, not of another",
 		"version: 1\nexec:\n  ask:\n    - x\nfilesystem:\n  ask:\n    - /a\n",
-		"version: 1\nexec:\n  ask:\n    - x\nfilesystem:\n  ask:\n    - /a\n   "
-		" " LINE);
+		"version: 1\nexec:\n  ask:\n    - x\nfilesystem:\n  ask:\n    - /a\n    " LINE);
 	refused("a section with nothing in it", "version: 1\nfilesystem:\nexec: {}\n");
 	refused("a list that is an alias",
 		"version: 1\nexec: {ask: &l [x]}\nfilesystem: {ask: *l}\n");

@@ -28,12 +28,10 @@ static void tests_of_all_files(void)
 		{"global", AW_TRUSTED,
 			"tests:\n"
 			"- {read: $WORKSPACE/x, expect: deny}\n"
-			"- {exec: ~/bin/x $USER, expect: ask, agent: claude, "
-			"name: n}\n"
+			"- {exec: ~/bin/x $USER, expect: ask, agent: claude, name: n}\n"
 			"- {connect: 'unix:~/s', expect: allow, mode: enforce}"},
 		{"workspace", AW_UNTRUSTED,
-			"tests: [{listen: 80, expect: hide}, {delete: '/a b', expect: "
-			"allow}]"},
+			"tests: [{listen: 80, expect: hide}, {delete: '/a b', expect: allow}]"},
 	};
 	struct aw_policy p;
 	const struct aw_expectation *t;

@@ -79,8 +79,7 @@ static void lists_have_their_order(void)
 		{AW_READ, "/a/dw/x", AW_ASK}, {AW_READ, "/a/ok", AW_ASK},
 		{AW_READ, "/b", AW_ALLOW});
 	ANSWER("exception of write",
-		"filesystem: {default: read-only, write: [/w, '!/w/.git', "
-		"/w/.git/tmp]}",
+		"filesystem: {default: read-only, write: [/w, '!/w/.git', /w/.git/tmp]}",
 		{AW_WRITE, "/w/a", AW_ALLOW}, {AW_WRITE, "/w/.git/config", AW_DENY},
 		{AW_READ, "/w/.git/config", AW_ALLOW},
 		{AW_WRITE, "/w/.git/tmp/x", AW_ALLOW});
@@ -159,8 +158,8 @@ static void commands_match_word_by_word(void)
 {
 	struct aw_image *image = image_of(
 		"exec:\n"
-		"  deny: [sudo, 'git push --force*', /opt/bad, 'npm publish', "
-		"'/usr/bin/python3 -c *', '!sudo -l', 'py*-config', 'x a\\ b']\n"
+		"  deny: [sudo, 'git push --force*', /opt/bad, 'npm publish', '/usr/bin/python3 "
+		"-c *', '!sudo -l', 'py*-config', 'x a\\ b']\n"
 		"  ask: ['git push *', 'rm -rf*']\n");
 
 	run("a name", image, "/usr/bin/sudo", "sudo ls", AW_DENY);

@@ -107,8 +107,7 @@ static void every_number(bool gate, bool metadata)
 		what);
 }
 
-/* Enforce: what no table here knows is not there, on any machine; audit lets it go on.
- */
+/* Enforce: what no table here knows is not there, on any machine; audit lets it go on. */
 static void newer_calls_are_not_there(void)
 {
 #if defined(__x86_64__)

@@ -14,8 +14,7 @@
 
 #define BAD "not a configuration"
 
-/* Texts, each alone: "" when nothing runs a program, else the first key and its line.
- */
+/* Texts, each alone: "" when nothing runs a program, else the first key and its line. */
 static const struct {
 	const char *text, *what;
 	unsigned line;

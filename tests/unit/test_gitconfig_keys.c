@@ -100,8 +100,7 @@ static void what_is_said(void)
 	} cases[] = {
 		{"[core]\n\tsshCommand = x\n", "core.sshCommand would run a program"},
 		{"[HTTP \"https://H\"]\n\tproxy = x\n",
-			"http.https://H.proxy would send data or credentials "
-			"elsewhere"},
+			"http.https://H.proxy would send data or credentials elsewhere"},
 		{"[http]\n\tsslVerify = no\n", "http.sslVerify would weaken a check"},
 		{"[commit]\n\ttemplate = /x\n",
 			"commit.template would reach files elsewhere"},
@@ -173,21 +172,18 @@ static bool is_known(const char *name)
 		"advice.", "color.", "fsck.", "fetch.fsck.", "receive.fsck.", NULL};
 	static const char list[] =
 		"blame.ignorerevsfile checkout.defaultremote core.attributesfile "
-		"core.excludesfile core.quotepath credential.usehttppath "
-		"diff.foo.cachetextconv diff.orderfile extensions.objectformat "
-		"fsmonitor.allowremote gc.auto gpg.format gui.newbranchtemplate "
-		"guitool.foo.needsfile help.browser help.format mailmap.file "
-		"maintenance.auto maintenance.commit-graph.auto "
-		"maintenance.geometric-repack.auto "
-		"maintenance.incremental-repack.auto maintenance.loose-objects.auto "
-		"maintenance.reflog-expire.auto maintenance.rerere-gc.auto "
-		"maintenance.worktree-prune.auto man.viewer push.autosetupremote "
-		"rebase.reschedulefailedexec receive.advertisepushoptions "
-		"receive.shallowupdate remote.foo.skipdefaultupdate "
-		"rerere.autoupdate sendemail.aliasesfile sendemail.chainreplyto "
-		"sendemail.mailmap.file sendemail.signedoffbycc "
-		"sendemail.suppresscc transfer.credentialsinurl web.browser "
-		"worktree.guessremote";
+		"core.excludesfile core.quotepath credential.usehttppath diff.foo.cachetextconv "
+		"diff.orderfile extensions.objectformat fsmonitor.allowremote gc.auto gpg.format "
+		"gui.newbranchtemplate guitool.foo.needsfile help.browser help.format "
+		"mailmap.file maintenance.auto maintenance.commit-graph.auto "
+		"maintenance.geometric-repack.auto maintenance.incremental-repack.auto "
+		"maintenance.loose-objects.auto maintenance.reflog-expire.auto "
+		"maintenance.rerere-gc.auto maintenance.worktree-prune.auto man.viewer "
+		"push.autosetupremote rebase.reschedulefailedexec receive.advertisepushoptions "
+		"receive.shallowupdate remote.foo.skipdefaultupdate rerere.autoupdate "
+		"sendemail.aliasesfile sendemail.chainreplyto sendemail.mailmap.file "
+		"sendemail.signedoffbycc sendemail.suppresscc transfer.credentialsinurl "
+		"web.browser worktree.guessremote";
 
 	for (size_t i = 0; known[i]; i++)
 		if (strncmp(name, known[i], strlen(known[i])) == 0)
@@ -266,8 +262,7 @@ static void what_git_names(void)
 		ok(true, "keys that this git names # SKIP no git help --config");
 	else
 		ok(!let,
-			"of %u keys that this git names, none that sounds dangerous is "
-			"let",
+			"of %u keys that this git names, none that sounds dangerous is let",
 			all);
 }
 

@@ -309,13 +309,10 @@ static void each_value(const struct values *v, bool page)
 
 static void write_page(void)
 {
-	printf("# Inventory\n\nWhat a program may do without the supervisor being "
-	       "asked, in "
-	       "mode `enforce`, and why that is safe. Written by\n`make "
-	       "docs/INVENTORY.md` from `policy/inventory.def`; "
-	       "`tests/unit/test_inventory.c` compares it with the kernel's headers "
-	       "and "
-	       "with\nthe filter as it is built. What is watched is in "
+	printf("# Inventory\n\nWhat a program may do without the supervisor being asked, in mode "
+	       "`enforce`, and why that is safe. Written by\n`make docs/INVENTORY.md` from "
+	       "`policy/inventory.def`; `tests/unit/test_inventory.c` compares it with the "
+	       "kernel's headers and with\nthe filter as it is built. What is watched is in "
 	       "[CALLS.md](CALLS.md).\n\n## System calls that pass\n\n");
 	for (size_t i = 0; i < COUNT(passes); i++) {
 		const char *sentence = "";
@@ -333,10 +330,8 @@ static void write_page(void)
 		printf("\n`%s` of `%s` that pass:\n%s\n", values[i].call,
 			values[i].header, values[i].names);
 	printf("\n## Requests of ioctl that pass\n\nThose that take a path, "
-	       "descriptor, "
-	       "process or signal. `supervisor/linux/calls/request.h` has those that "
-	       "do "
-	       "not pass.\n\n| request | because |\n|---|---|\n");
+	       "descriptor, process or signal. `supervisor/linux/calls/request.h` has "
+	       "those that do not pass.\n\n| request | because |\n|---|---|\n");
 	for (size_t i = 0; i < COUNT(requests); i++)
 		printf("| `%s` | %s |\n", requests[i].name, requests[i].sentence);
 	printf("\n## Files of the kernel\n\n| files | | |\n|---|---|---|\n");

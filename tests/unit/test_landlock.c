@@ -244,8 +244,7 @@ static void ports_follow_the_plan(void)
 	params.no_ports = true;
 	aw_landlock_make(&params, &l, &err);
 	ok(aw_landlock_has_no_ports(&l) && !l.port_count,
-		"where the supervisor connects, the program needs none, whatever rules "
-		"allow");
+		"where the supervisor connects, the program needs none, whatever rules allow");
 	aw_landlock_release(&l);
 	plan.network = AW_PLAN_NET_ALL;
 	aw_landlock_make(&params, &l, &err);

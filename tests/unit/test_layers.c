@@ -51,8 +51,7 @@ static void the_system_cannot_be_loosened(void)
 {
 	static const struct text_layer layers[] = {
 		{"system", AW_SYSTEM,
-			"mode: enforce\nrunner: bwrap\nfilesystem: {deny: "
-			"[/etc/shadow]}\n"
+			"mode: enforce\nrunner: bwrap\nfilesystem: {deny: [/etc/shadow]}\n"
 			"network: {deny: ['10.0.0.0/8']}"},
 		{"global", AW_TRUSTED,
 			"mode: audit\nrunner: exec\n"
@@ -77,8 +76,7 @@ static void an_untrusted_file_only_tightens(void)
 			"network: {default: deny, allow: ['*:443']}"},
 		{"workspace", AW_UNTRUSTED,
 			"mode: enforce\n"
-			"filesystem: {deny: ['!/s', /repo/x], hide: [/s/h], write: "
-			"[/]}\n"
+			"filesystem: {deny: ['!/s', /repo/x], hide: [/s/h], write: [/]}\n"
 			"network: {default: deny, allow: ['1.1.1.1', '2.2.2.2:80']}\n"
 			"environment: {unset: ['*_KEY'], set: {A: b}}\n"
 			"runner: exec\n"},

@@ -388,8 +388,7 @@ static void names_that_deceive(void)
 		"\"call\":\"openat\",\"action\":\"read\",\"path\":\"/data/n\","
 		"\"verdict\":\"deny\",\"rule\":{\"file\":\"/p\\n- /\",\"line\":3,"
 		"\"text\":\"/\\n- /\",\"layer\":\"workspace\"}}\n" HEAD
-		"\"call\":\"getaddrinfo\",\"action\":\"connect\",\"port\":443,"
-		"\"host\":\"*\"}\n" HEAD
+		"\"call\":\"getaddrinfo\",\"action\":\"connect\",\"port\":443,\"host\":\"*\"}\n" HEAD
 		"\"call\":\"connect\",\"action\":\"connect\",\"address\":\"192.0.2.3\","
 		"\"port\":443,\"host\":\"*\",\"family\":\"inet\"}\n");
 	ok(has(&t, "denied by /p\\x0a- /:3"),

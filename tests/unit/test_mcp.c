@@ -77,13 +77,10 @@ static bool has(const struct aw_mcp_servers *servers, size_t i, const char *name
 static void json_is_read(void)
 {
 	char text[] =
-		"{ // a comment\n \"mcpServers\": {"
-		"\"docs\": {\"command\": \"npx\", \"args\": [\"-y\", \"${PKG}@1\", "
-		"7, \"a*\"]},"
-		"\"far\": {\"url\": \"https://x\"}, \"odd\": 3, "
-		"\"\": {\"command\": \"x\"}},"
-		"\"projects\": {\"/w\": {\"mcpServers\": "
-		"{\"own\": {\"command\": \"~/srv\"}}}, \"/v\": []}}";
+		"{ // a comment\n \"mcpServers\": {\"docs\": {\"command\": \"npx\", \"args\": "
+		"[\"-y\", \"${PKG}@1\", 7, \"a*\"]},\"far\": {\"url\": \"https://x\"}, \"odd\": "
+		"3, \"\": {\"command\": \"x\"}},\"projects\": {\"/w\": {\"mcpServers\": {\"own\": "
+		"{\"command\": \"~/srv\"}}}, \"/v\": []}}";
 	char vector[] = "{\"mcp\": {\"a\": {\"type\": \"local\", "
 			"\"command\": [\"uvx\", \"mcp-a\"]}}}";
 	char broken[] = "{\"mcpServers\": {\"docs\": {\"command\": \"npx\"";
@@ -149,8 +146,7 @@ static void files_are_found(void)
 	if (!mkdtemp(folder))
 		abort();
 	write_file(folder, ".mcp.json",
-		"{\"mcpServers\": {\"mine\": {\"command\": \"node\", \"args\": "
-		"[\"/x/srv.js\"]}}}");
+		"{\"mcpServers\": {\"mine\": {\"command\": \"node\", \"args\": [\"/x/srv.js\"]}}}");
 	snprintf(path, sizeof(path), "%s/.codex", folder);
 	mkdir(path, 0700);
 	snprintf(path, sizeof(path), "%s/.codex/config.toml", folder);
@@ -163,8 +159,7 @@ static void files_are_found(void)
 	ok(!aw_mcp_configured(mcp, &m, name), "with one more argument it has not");
 	ok(!aw_mcp_configured(mcp, &l, name), "one that is in no file has none");
 	write_file(folder, ".mcp.json",
-		"{\"mcpServers\": {\"late\": {\"command\": \"uvx\", \"args\": "
-		"[\"mcp-late\"]}}}");
+		"{\"mcpServers\": {\"late\": {\"command\": \"uvx\", \"args\": [\"mcp-late\"]}}}");
 	sleep(1);
 	ok(aw_mcp_configured(mcp, &l, name) && !strcmp(name, "late"),
 		"what looks like a server has the files read again");

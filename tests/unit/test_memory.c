@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_memory.c - memory ends at each copy of a text: nothing is half done, or leaks.
- */
+/* test_memory.c - memory ends at each copy of a text: nothing is half done, or leaks. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

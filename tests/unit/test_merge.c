@@ -23,8 +23,7 @@ static void a_double_keeps_its_last_place(void)
 static void order_within_a_file_means_nothing(void)
 {
 	static const struct text_layer layer = {"policy", AW_TRUSTED,
-		"filesystem: {default: read-only, write: ['!~/.claude', "
-		"'!/dev/null']}\n"
+		"filesystem: {default: read-only, write: ['!~/.claude', '!/dev/null']}\n"
 		"preset: [claude-code]"};
 	struct aw_policy p;
 
@@ -52,8 +51,7 @@ static void replace_drops_all_that_is_below(void)
 		{"workspace", AW_UNTRUSTED,
 			"filesystem: {deny: [/b]}\nlimits: {processes: 3}"},
 		{"policy", AW_TRUSTED,
-			"filesystem: {deny: [/c]}\nmerge: replace # wherever it "
-			"stands"},
+			"filesystem: {deny: [/c]}\nmerge: replace # wherever it stands"},
 	};
 	struct aw_policy p;
 
@@ -116,8 +114,7 @@ static void nothing_replaces_the_system(void)
 			"filesystem: {deny: [/s]}\nlimits: {memory: 1g}\n"
 			"protections: {private-keys: on}\n"
 			"environment: {inherit: [PATH, HOME], unset: [HOME], set: {S: "
-			"t}, "
-			"redirect_home: true}"},
+			"t}, redirect_home: true}"},
 		{"global", AW_TRUSTED, everything},
 		{"policy", AW_TRUSTED,
 			"merge: replace\nmode: audit\nrunner: exec\nlog: /tmp/x\n"
@@ -177,8 +174,7 @@ static void the_older_form_counts(void)
 			"restricted_runner: {default_type: landlock, "
 			"default_restrictions: {deny_folders: [/a]}}"},
 		{"agent", AW_TRUSTED,
-			"restricted_runner: {type: firejail, restrictions: "
-			"{deny_folders: [/b]}}"},
+			"restricted_runner: {type: firejail, restrictions: {deny_folders: [/b]}}"},
 	};
 	struct aw_policy p;
 
@@ -193,11 +189,9 @@ static void an_agent_has_an_entry(void)
 {
 	static const struct text_layer layers[] = {
 		{"global", AW_TRUSTED,
-			"engine: hybrid\nfilesystem: {default: read-only, deny: "
-			"[/g]}\n"
+			"engine: hybrid\nfilesystem: {default: read-only, deny: [/g]}\n"
 			"agents:\n"
-			"  claude: {engine: kernel, quiet: true, filesystem: {deny: "
-			"[/c]}}\n"
+			"  claude: {engine: kernel, quiet: true, filesystem: {deny: [/c]}}\n"
 			"  codex: {merge: replace, filesystem: {deny: [/x]}}\n"},
 		{"agent", AW_TRUSTED, "engine: preload\nfilesystem: {deny: ['!/c/y']}"},
 	};
@@ -272,11 +266,9 @@ static void names_of_variables_are_appended(void)
 {
 	static const struct text_layer layers[] = {
 		{"global", AW_TRUSTED,
-			"environment: {inherit: [PATH], unset: ['A*', '!AB'], set: "
-			"{X: 1, Y: 1}}"},
+			"environment: {inherit: [PATH], unset: ['A*', '!AB'], set: {X: 1, Y: 1}}"},
 		{"policy", AW_TRUSTED,
-			"environment: {inherit: ['A*'], unset: ['A*', '!AC'], set: "
-			"{X: 2}}"},
+			"environment: {inherit: ['A*'], unset: ['A*', '!AC'], set: {X: 2}}"},
 	};
 	struct aw_policy p;
 

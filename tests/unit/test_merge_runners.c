@@ -4,18 +4,16 @@
 
 static const struct text_layer runners[] = {
 	{"global", AW_TRUSTED,
-		"filesystem: {deny: [/g]}\nnetwork: {default: deny, allow: "
-		"[1.1.1.1]}\n"
+		"filesystem: {deny: [/g]}\nnetwork: {default: deny, allow: [1.1.1.1]}\n"
 		"restricted_runners:\n"
 		"  bwrap: {restrictions: {filesystem: {deny: ['!/g/b', /b]}}}\n"
 		"  exec: {restrictions: {deny_folders: [/e]}}\n"},
 	{"policy", AW_TRUSTED,
 		"filesystem: {deny: [/p]}\n"
 		"restricted_runners:\n"
-		"  bwrap: {merge_strategy: extend, restrictions: {exec: {deny: "
-		"[/x]}}}\n"
-		"  landlock: {merge_strategy: replace, restrictions: {filesystem: "
-		"{deny: [/l]}, limits: {time: 5}}}\n"},
+		"  bwrap: {merge_strategy: extend, restrictions: {exec: {deny: [/x]}}}\n"
+		"  landlock: {merge_strategy: replace, restrictions: {filesystem: {deny: [/l]}, "
+		"limits: {time: 5}}}\n"},
 };
 
 static void rules_are_for_one_runner(void)
@@ -105,20 +103,15 @@ static void the_simple_form(void)
 {
 	static const struct text_layer layers[] = {
 		{"global", AW_TRUSTED,
-			"agents: {experimental: {restricted_runners: {firejail: "
-			"{restrictions: "
-			"{allow_networking: false, allow_read_folders: "
-			"['$HOME/.experimental']}, "
+			"agents: {experimental: {restricted_runners: {firejail: {restrictions: "
+			"{allow_networking: false, allow_read_folders: ['$HOME/.experimental']}, "
 			"merge_strategy: extend}}}}\n"
-			"restricted_runners: {firejail: {restrictions: "
-			"{allow_networking: true, "
-			"allow_read_folders: ['$WORKSPACE'], deny_folders: "
-			"['$HOME/.aws2']}}}"},
+			"restricted_runners: {firejail: {restrictions: {allow_networking: true, "
+			"allow_read_folders: ['$WORKSPACE'], deny_folders: ['$HOME/.aws2']}}}"},
 		{"policy", AW_TRUSTED,
-			"restricted_runners: {firejail: {restrictions: "
-			"{allow_read_folders: ['/vendor'], allow_write_folders: "
-			"['$WORKSPACE'], docker: {memory_limit: 2g, cpu_limit: "
-			"'2.0'}}}}"},
+			"restricted_runners: {firejail: {restrictions: {allow_read_folders: "
+			"['/vendor'], allow_write_folders: ['$WORKSPACE'], docker: {memory_limit: "
+			"2g, cpu_limit: '2.0'}}}}"},
 	};
 	struct aw_policy p;
 
@@ -149,8 +142,7 @@ static void networking_off_is_off(void)
 	static const struct text_layer layers[] = {
 		{"global", AW_TRUSTED,
 			"preset: [loopback]\nnetwork: {allow: [1.1.1.1], ask: "
-			"[2.2.2.2], "
-			"listen: ['127.0.0.1:80'], deny: [3.3.3.3]}"},
+			"[2.2.2.2], listen: ['127.0.0.1:80'], deny: [3.3.3.3]}"},
 		{"policy", AW_TRUSTED,
 			"restricted_runners: {exec: {restrictions: {network: {allow: "
 			"[4.4.4.4]}, allow_networking: false}}, bwrap: {restrictions: "

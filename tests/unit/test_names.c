@@ -119,8 +119,7 @@ static const char *soon(struct aw_names *names, const char *text)
 static void allowed_names_are_known_by_their_addresses(void)
 {
 	struct aw_names *names = names_for(
-		"'api.test:443', 'two.test', '*.wild.test', '!gone.test', localhost, "
-		"nowhere.test");
+		"'api.test:443', 'two.test', '*.wild.test', '!gone.test', localhost, nowhere.test");
 
 	ok(!*whose(names, "192.0.2.10"), "nobody waits for the first look-ups");
 	/* the rest of the round */

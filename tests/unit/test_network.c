@@ -57,8 +57,7 @@ static void names_and_addresses(void)
 	ANSWER("default deny",
 		"network:\n"
 		"  default: deny\n"
-		"  allow: ['api.example.com:443', '*.github.com:443', "
-		"'10.0.0.0/8:5432', "
+		"  allow: ['api.example.com:443', '*.github.com:443', '10.0.0.0/8:5432', "
 		"'localhost:*', '[2001:db8::]/32:80-90', '192.0.2.1', '[::5]:22']\n"
 		"  deny: ['bad.github.com']\n"
 		"  ask: ['ask.github.com']\n",
@@ -131,8 +130,7 @@ static void unix_sockets(void)
 		"network:\n"
 		"  default: deny\n"
 		"  allow: ['unix:/run/user/*/bus', 'unix:@app-*', 'unix:@one', "
-		"'unix:$env:AW_TEST_SOCK', 'unix:/run/secret', "
-		"'unix:$env:AW_TEST_NONE']\n"
+		"'unix:$env:AW_TEST_SOCK', 'unix:/run/secret', 'unix:$env:AW_TEST_NONE']\n"
 		"  listen: ['unix:/tmp/**']\n",
 		{AW_CONNECT, "/run/user/1/bus", NULL, 0, AW_ALLOW},
 		{AW_CONNECT, "/run/user/1/bus2", NULL, 0, AW_DENY},

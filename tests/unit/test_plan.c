@@ -167,8 +167,7 @@ static void patterns_are_never_given_less(void)
 		"filesystem: {default: read-only, write: ['%/repo/**/build']}",
 		{"%/repo/src/build", "w"}, {"%/home", "r"});
 	REACHES("a write by pattern in a denied folder",
-		"filesystem: {default: read-only, write: ['**/build'], deny: "
-		"['%/home/.ssh']}",
+		"filesystem: {default: read-only, write: ['**/build'], deny: ['%/home/.ssh']}",
 		{"%/home/.ssh/build", "-"}, {"%/repo/build", "w"});
 	REACHES("a question", "filesystem: {ask: ['%/home/docs']}",
 		{"%/home/docs/x", "w"});
@@ -300,11 +299,9 @@ static void exposed_and_instance(void)
 static void exposed_against_rules(void)
 {
 	static const char policy[] =
-		"filesystem: {default: read-only, deny: ['%/home/docs'], deny_write: "
-		"['%/opt'], expose: [{source: '%/home/docs', mode: rw}, {source: "
-		"'%/opt/tool', target: '%/home/docs2/tool', mode: rw}, {source: "
-		"'%/opt', "
-		"mode: rw}]}";
+		"filesystem: {default: read-only, deny: ['%/home/docs'], deny_write: ['%/opt'], "
+		"expose: [{source: '%/home/docs', mode: rw}, {source: '%/opt/tool', target: "
+		"'%/home/docs2/tool', mode: rw}, {source: '%/opt', mode: rw}]}";
 	struct aw_plan_params params = {.instance = NULL};
 	struct aw_error err;
 	struct made m;

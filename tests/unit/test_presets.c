@@ -156,13 +156,11 @@ static void an_engine_is_reached_where_it_is_said_to_be(void)
 	load_text("preset: [docker-client]\nnetwork: {default: allow}", AW_ENFORCE, &p);
 	ok(judge_unix(&p, "/run/containerd/containerd.sock") == AW_DENY &&
 			judge_unix(&p, "/run/libvirt/libvirt-sock") == AW_DENY,
-		"engines that docker does not speak to are refused where all else is "
-		"open");
+		"engines that docker does not speak to are refused where all else is open");
 	aw_policy_release(&p);
 }
 
-/* What a file says of a protection holds, in front of the preset's name and behind it.
- */
+/* What a file says of a protection holds, in front of the preset's name and behind it. */
 static void a_file_has_the_last_word_on_protections(void)
 {
 	static const struct {

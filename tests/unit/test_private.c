@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_private.c - where a name of the public must not lead, and which names are none.
- */
+/* test_private.c - where a name of the public must not lead, and which names are none. */
 #include <arpa/inet.h>
 #include <string.h>
 

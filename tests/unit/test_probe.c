@@ -6,15 +6,13 @@
 #include "tests/unit/policy_text.h"
 
 static const char policy_text[] =
-	"filesystem: {default: read-only, write: [/w, '!/w/no'], deny: [/w/s, "
-	"'**/.env*', '/q/[!a-y]?\\*/**/x'], deny_write: [/w/k], hide: [/h], ask: "
-	"[/a]}\n"
-	"exec: {default: deny, allow: ['/usr/bin/*', 'git pu?h *', '/opt/t/** -x "
-	"[0-9]'], "
-	"deny: [sudo]}\n"
+	"filesystem: {default: read-only, write: [/w, '!/w/no'], deny: [/w/s, '**/.env*', "
+	"'/q/[!a-y]?\\*/**/x'], deny_write: [/w/k], hide: [/h], ask: [/a]}\n"
+	"exec: {default: deny, allow: ['/usr/bin/*', 'git pu?h *', '/opt/t/** -x [0-9]'], deny: "
+	"[sudo]}\n"
 	"network: {default: deny, allow: ['api.example.com:443', '*.example.org:1-9', "
-	"'10.0.0.0/8:80', '[2001:db8::]/32', '*:22', 'unix:/run/*/s', 'unix:@a*', "
-	"'unix:@b'], deny: ['10.1.0.0/16'], listen: ['localhost:*']}";
+	"'10.0.0.0/8:80', '[2001:db8::]/32', '*:22', 'unix:/run/*/s', 'unix:@a*', 'unix:@b'], "
+	"deny: ['10.1.0.0/16'], listen: ['localhost:*']}";
 
 /* What a list leads to when it is the one that speaks. */
 static bool is_answered(const struct aw_image *image, uint32_t rule,

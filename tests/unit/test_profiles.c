@@ -65,14 +65,12 @@ static void files_do_not_loosen_each_other(void)
 			"profiles: {a: {when: {exec: x}, filesystem: {deny: [/s]}}}"},
 		{"global", AW_TRUSTED,
 			"filesystem: {default: allow, deny: [/g]}\n"
-			"profiles: {a: {when: {exec: x}, filesystem: {deny: [/t, "
-			"/u]}}}"},
+			"profiles: {a: {when: {exec: x}, filesystem: {deny: [/t, /u]}}}"},
 		{"policy", AW_TRUSTED,
 			"profiles: {a: {when: {exec: y}, filesystem: "
 			"{deny: ['!/u', '!/s', '!/g']}}}"},
 		{"workspace", AW_UNTRUSTED,
-			"profiles: {a: {when: {exec: x}, filesystem: "
-			"{deny: [/w, '!/t']}}}"},
+			"profiles: {a: {when: {exec: x}, filesystem: {deny: [/w, '!/t']}}}"},
 	};
 	struct aw_policy p;
 	uint32_t all, y;
@@ -153,9 +151,8 @@ static void a_replace_drops_those_below(void)
 			"profiles: {b: {when: {exec: x}, filesystem: {default: deny, "
 			"read: [/s, /t]}}}"},
 		{"policy", AW_TRUSTED,
-			"merge: replace\nprofiles: {c: {when: {exec: x}, filesystem: "
-			"{deny: [/t]}}}\nagents: {other: {profiles: {c: {exec: {deny: "
-			"[y]}}}}}"},
+			"merge: replace\nprofiles: {c: {when: {exec: x}, filesystem: {deny: "
+			"[/t]}}}\nagents: {other: {profiles: {c: {exec: {deny: [y]}}}}}"},
 	};
 	struct aw_policy p;
 	uint32_t all;
@@ -173,8 +170,7 @@ static void a_replace_drops_those_below(void)
 	aw_policy_release(&p);
 }
 
-/* Judged by its keys, whoever asks; and a folder is not moved out of a profile's rule.
- */
+/* Judged by its keys, whoever asks; and a folder is not moved out of a profile's rule. */
 static void changes_are_judged_in_a_profile(void)
 {
 	struct aw_policy p;

@@ -170,8 +170,7 @@ static unsigned compare(const struct aw_draft *draft, const struct aw_image *ima
 	return wrong;
 }
 
-/* Where all may be read, no name at or below can be refused; and the other way round.
- */
+/* Where all may be read, no name at or below can be refused; and the other way round. */
 static unsigned ask_below(const struct aw_draft *draft, const struct aw_image *image,
 	unsigned *all, unsigned *some)
 {
@@ -389,8 +388,7 @@ int main(void)
 	few = cost(10);
 	some = cost(100);
 	many = cost(10000);
-	note("a verdict costs %.0f ns with 10 rules, %.0f with 100, %.0f with 10,000: "
-	     "%.2f times",
+	note("a verdict costs %.0f ns with 10 rules, %.0f with 100, %.0f with 10,000: %.2f times",
 		few, some, many, many / few);
 	return done();
 }

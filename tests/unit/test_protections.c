@@ -259,8 +259,7 @@ static void only_trusted_files_switch_them_off(void)
 	static const struct text_layer layers[] = {
 		{"system", AW_SYSTEM, "protections: {private-keys: on}"},
 		{"policy", AW_TRUSTED,
-			"filesystem: {}\nprotections: {private-keys: off, passwords: "
-			"off}"},
+			"filesystem: {}\nprotections: {private-keys: off, passwords: off}"},
 		{"workspace", AW_UNTRUSTED, "protections: off"},
 	};
 	struct aw_policy p;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_questions.c - the table of questions: who is asked what, and for whom it counts.
- */
+/* test_questions.c - the table of questions: who is asked what, and for whom it counts. */
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>

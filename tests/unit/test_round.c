@@ -76,8 +76,7 @@ static void put_rules(FILE *out, bool trusted, const char *end)
 		put_list(out, lists[i], patterns, count);
 	if (trusted && !roll(3))
 		fprintf(out,
-			"expose: [{source: '~/x', target: /opt/x, mode: rw}, {source: "
-			"/opt/y}]");
+			"expose: [{source: '~/x', target: /opt/x, mode: rw}, {source: /opt/y}]");
 	fprintf(out, "}%sexec: {", end);
 	if (!roll(3))
 		fprintf(out, "default: %s, ", PICK(words));
@@ -137,8 +136,7 @@ static char *make_layer(enum aw_trust trust)
 	put_rules(out, trust != AW_UNTRUSTED, "\n");
 	if (!roll(3)) {
 		fprintf(out,
-			"restricted_runners: {%s: {merge_strategy: %s, "
-			"restrictions: {",
+			"restricted_runners: {%s: {merge_strategy: %s, restrictions: {",
 			roll(2) ? "bwrap" : "exec", roll(2) ? "extend" : "replace");
 		put_rules(out, trust != AW_UNTRUSTED, ", ");
 		fprintf(out, "}}}\n");
@@ -441,8 +439,7 @@ static void all_of_it_comes_back(void)
 			"{when: {exec: git}, filesystem: {default: allow}}}"},
 		{"workspace", AW_UNTRUSTED,
 			"filesystem: {hide: [/h]}\nenvironment: {unset: [AC]}\n"
-			"profiles: {of_workspace: {when: {mcp: w}, filesystem: {deny: "
-			"[/w]}}}"},
+			"profiles: {of_workspace: {when: {mcp: w}, filesystem: {deny: [/w]}}}"},
 	};
 	struct aw_policy p;
 

@@ -67,8 +67,8 @@ static void each_list_holds(void)
 
 	check("filesystem: {default: allow, deny: [/no/src/deny, '/no/src/**/*.pem', "
 	      "'/no/src/\\*/odd'], hide: [/no/src/hide], deny_write: [/no/src/keep], "
-	      "ask: [/no/src/ask], " EXPOSE "}\nexec: {deny: [/no/src/run], ask: "
-	      "[/no/src/may]}",
+	      "ask: [/no/src/ask], " EXPOSE
+	      "}\nexec: {deny: [/no/src/run], ask: [/no/src/may]}",
 		answers, COUNT(answers));
 	check("filesystem: {default: allow, deny: [/no], " EXPOSE "}\n", whole,
 		COUNT(whole));
@@ -98,8 +98,8 @@ static void exceptions_hold(void)
 	check("filesystem: {default: allow, deny: ['**/secret', '!/no/dst'], " EXPOSE
 	      "}",
 		target, COUNT(target));
-	check("filesystem: {default: allow, deny: ['**/.env*', '!**/.env.example'], "
-	      "" EXPOSE "}",
+	check("filesystem: {default: allow, deny: ['**/.env*', '!**/.env.example'], " EXPOSE
+	      "}",
 		other, COUNT(other));
 }
 
@@ -128,8 +128,7 @@ static void the_system_is_not_got_round(void)
 		{"global", AW_TRUSTED, "filesystem: {default: allow, " EXPOSE "}"}};
 	static const struct text_layer lists[] = {
 		{"system", AW_SYSTEM,
-			"filesystem: {default: allow, read: [/no/src/ro, "
-			"/no/dst/too]}"},
+			"filesystem: {default: allow, read: [/no/src/ro, /no/dst/too]}"},
 		{"global", AW_TRUSTED, "filesystem: {default: allow, " EXPOSE "}"}};
 	static const struct answer by_default[] = {
 		{AW_READ, "/no/dst/x", AW_DENY},
@@ -155,8 +154,7 @@ static void what_is_shown_stays(void)
 	};
 	static const char *const texts[] = {"filesystem: {default: allow, " EXPOSE "}",
 		"filesystem: {default: allow, deny: [/no/src/secret], expose: "
-		"[{source: "
-		"/no/src, target: /no/new}]}"};
+		"[{source: /no/src, target: /no/new}]}"};
 	struct aw_policy_variables variables = some_variables;
 	struct aw_diagnostics found;
 	struct aw_policy first, second;
@@ -177,9 +175,9 @@ static void what_is_shown_stays(void)
 
 static void links_are_followed(void)
 {
-	static const char text[] = "filesystem: {default: allow, deny: "
-				   "['%s/real/secret'], expose: [{source: '%s/link', "
-				   "target: '%s/way/at'}]}";
+	static const char text[] =
+		"filesystem: {default: allow, deny: ['%s/real/secret'], "
+		"expose: [{source: '%s/link', target: '%s/way/at'}]}";
 	char top[] = "/tmp/aw-shown-XXXXXX", policy[600], path[200], command[300];
 	struct aw_policy p;
 

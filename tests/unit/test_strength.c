@@ -8,8 +8,7 @@
 #include "tests/unit/policy_text.h"
 
 static const char policy_text[] =
-	"filesystem: {default: read-only, write: [/repo], deny: [/s, '**/.env', "
-	"'!/s/ok'],\n"
+	"filesystem: {default: read-only, write: [/repo], deny: [/s, '**/.env', '!/s/ok'],\n"
 	"  deny_write: [/repo/hooks], hide: [/h]}\n"
 	"exec: {deny: [/opt/bad, sudo, 'git push*']}\n"
 	"network: {default: deny, allow: ['*:443'], deny: ['10.0.0.0/8']}";

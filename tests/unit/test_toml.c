@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_toml.c - TOML as a tree: what is valid, as text, and what is refused, and where.
- */
+/* test_toml.c - TOML as a tree: what is valid, as text, and what is refused, and where. */
 #include <stdio.h>
 #include <string.h>
 

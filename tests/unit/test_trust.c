@@ -95,8 +95,7 @@ static void broken_records_are_refused(void)
 		{"a list", "[]\n", "line 1: it is no record", 0600},
 		{"half a record", "{\"workspace\":\"/w\"}\n", "it is no record", 0600},
 		{"a short digest",
-			"{\"workspace\":\"/w\",\"sha256\":\"ab\",\"date\":\"2\","
-			"\"owner\":0}\n",
+			"{\"workspace\":\"/w\",\"sha256\":\"ab\",\"date\":\"2\",\"owner\":0}\n",
 			"it is no record", 0600},
 		{"a record cut off", "\n\n{\"workspace\":\"/w\",\"sha2",
 			"line 3: it is no record", 0600},
@@ -288,8 +287,8 @@ static void the_base_is_opened_aloud(void)
 	for (size_t i = 0; i < 2; i++) {
 		text = loosened("", opening[i]);
 		ok(strstr(text, opening[i]) &&
-				strstr(text, "filesystem: what no list has may be "
-					     "changed") &&
+				strstr(text,
+					"filesystem: what no list has may be changed") &&
 				strstr(text,
 					"network: what no list has may be reached") &&
 				strstr(text, "environment: no longer unset: *_TOKEN, "),

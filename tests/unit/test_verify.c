@@ -12,8 +12,7 @@ static const struct aw_image *_Atomic image;
 
 #define GET "GET / HTTP/1.1\r\n"
 
-/* 192.0.2.1 is allowed by names alone, 192.0.2.2 by itself, a proxy at 192.0.2.3:3128.
- */
+/* 192.0.2.1 is allowed by names alone, 192.0.2.2 by itself, a proxy at 192.0.2.3:3128. */
 static const char policy[] = "network:\n  default: deny\n"
 			     "  allow: ['api.example', '*.pages.example:80', "
 			     "'only.example:443', 192.0.2.2,\n"

@@ -189,8 +189,7 @@ static bool can_show(
 		return true;
 	aw_report(l, at,
 		"'%.100s' cannot be shown at '%.100s', since /proc and /sys are "
-		"guarded "
-		"by their own names; expose the directories that are needed",
+		"guarded by their own names; expose the directories that are needed",
 		draft->source_text, draft->target_text);
 	return false;
 }
@@ -233,8 +232,7 @@ void aw_expose_read(struct aw_loader *l, const struct aw_node *value, int argume
 	if (l->profile) {
 		aw_report(l, value,
 			"'expose' has no place in a profile: a sandbox shows the same "
-			"to "
-			"all of a session");
+			"to all of a session");
 		return;
 	}
 	if (!aw_list_check(l, value))

@@ -123,8 +123,7 @@ static void read_address(
 	if (inet_pton(family, text, bytes) != 1 &&
 		text[strspn(text, "0123456789")] == '\0') {
 		aw_report(i->l, i->at,
-			"'%.60s' is not an address; a port of any host is written "
-			"'*:%.60s'",
+			"'%.60s' is not an address; a port of any host is written '*:%.60s'",
 			text, text);
 		return;
 	}
@@ -142,8 +141,7 @@ static void read_address(
 	}
 	if (clear_below(bytes, size, (unsigned)prefix)) {
 		aw_report(i->l, i->at,
-			"the address has bits beyond its prefix; did you mean "
-			"'%s/%ld'?",
+			"the address has bits beyond its prefix; did you mean '%s/%ld'?",
 			inet_ntop(family, bytes, shown, sizeof(shown)), prefix);
 		return;
 	}
@@ -236,8 +234,7 @@ char *aw_host_pattern_read(struct aw_loader *l, const struct aw_node *at)
 	if (good_name(strncmp(copy, "*.", 2) == 0 ? copy + 2 : copy))
 		return copy;
 	aw_report(l, at,
-		"'%.100s' is not a host name; '*.' may stand at its start, for all "
-		"below it",
+		"'%.100s' is not a host name; '*.' may stand at its start, for all below it",
 		at->text);
 	free(copy);
 	return NULL;
@@ -290,9 +287,8 @@ static char *read_url(struct item *i, char *text, char *rest, unsigned *ret_port
 			break;
 	if (n == ARRAY_SIZE(schemes)) {
 		aw_report(i->l, i->at,
-			"a URL that begins with '%.20s://'; expected http, https, ws, "
-			"wss or socks5, or just a host and a port, such as "
-			"example.com:443",
+			"a URL that begins with '%.20s://'; expected http, https, ws, wss or "
+			"socks5, or just a host and a port, such as example.com:443",
 			text);
 		return NULL;
 	}

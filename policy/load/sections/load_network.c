@@ -69,8 +69,7 @@ void aw_match_sni_read(struct aw_loader *l, const struct aw_node *value, int key
 		return;
 	if (l->source->trust == AW_UNTRUSTED && !word && l->policy.network.match_sni) {
 		aw_warn(l, value,
-			"'network.match_sni: false' is ignored: this file is not "
-			"trusted");
+			"'network.match_sni: false' is ignored: this file is not trusted");
 		return;
 	}
 	if (l->source->trust == AW_UNTRUSTED && word && !l->profile) {

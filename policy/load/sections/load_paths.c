@@ -22,8 +22,7 @@ bool aw_glob_check(
 	}
 	if (!aw_glob_closed(text, len)) {
 		aw_report(l, at,
-			"a '[' that is never closed in '%.100s'; write '\\[' for "
-			"the sign itself",
+			"a '[' that is never closed in '%.100s'; write '\\[' for the sign itself",
 			at->text);
 		return false;
 	}
@@ -52,8 +51,7 @@ static void not_absolute(
 		return;
 	}
 	aw_report(l, at,
-		"'%.100s' is not absolute; did you mean '**/%.100s' or "
-		"'$WORKSPACE/%.100s'?",
+		"'%.100s' is not absolute; did you mean '**/%.100s' or '$WORKSPACE/%.100s'?",
 		at->text, text, text);
 }
 

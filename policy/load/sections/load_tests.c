@@ -85,8 +85,7 @@ static void read_question(struct aw_loader *l, const struct aw_node *value, int 
 	}
 	if (e->asked) {
 		aw_report(l, value,
-			"the entry asks '%s' already; write one entry for each "
-			"question",
+			"the entry asks '%s' already; write one entry for each question",
 			e->word);
 		return;
 	}

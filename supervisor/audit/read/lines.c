@@ -112,8 +112,7 @@ static int open_part(struct aw_lines *lines, unsigned from, struct aw_error *err
 	}
 }
 
-/* At the end of the file: 1 when there is another to read, 0 when not now, -1 on error.
- */
+/* At the end of the file: 1 when there is another to read, 0 when not now, -1 on error. */
 static int go_on(struct aw_lines *lines, struct aw_error *err)
 {
 	struct stat named, st;

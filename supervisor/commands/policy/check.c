@@ -144,15 +144,14 @@ const struct aw_command aw_command_policy_check = {
 	.arguments = "[FILE...]",
 	.brief = "find mistakes in policy files",
 	.details =
-		"Every mistake is printed as file:line:column with a sentence, not "
-		"only the first.  Without FILE the files that count here are looked at "
-		"together, with FILE each by itself.\n\n"
-		"Warnings are about entries that do nothing: written twice, covered, "
-		"taken out or put in again by another one, refused by a denial, below "
-		"a file, through a symbolic link, or a name of a host that cannot be "
-		"looked up.  What is found about two entries does not hang on where "
-		"the workspace and the home are.  The exit status is 1 when there were "
-		"errors; warnings alone are no failure.",
+		"Every mistake is printed as file:line:column with a sentence, not only the "
+		"first.  Without FILE the files that count here are looked at together, with FILE "
+		"each by itself.\n\n"
+		"Warnings are about entries that do nothing: written twice, covered, taken out or "
+		"put in again by another one, refused by a denial, below a file, through a "
+		"symbolic link, or a name of a host that cannot be looked up.  What is found "
+		"about two entries does not hang on where the workspace and the home are.  The "
+		"exit status is 1 when there were errors; warnings alone are no failure.",
 	.options = check_options,
 	.option_count = ARRAY_SIZE(check_options),
 	.mixed = true,

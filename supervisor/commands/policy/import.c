@@ -175,13 +175,11 @@ const struct aw_command aw_command_policy_import = {
 	.name = "policy import",
 	.arguments = "FILE [WORKSPACE-FILE]",
 	.brief = "make a policy from another tool's settings",
-	.details =
-		"The policy names the line that each entry came from.  What has no "
-		"equivalent is listed on stderr, line by line, and again at the end of "
-		"the policy.  Read it before you use it: tools differ in what is "
-		"allowed "
-		"when nothing is said.\n\n"
-		"mitto takes settings.json, and a workspace's .mittorc behind it.",
+	.details = "The policy names the line that each entry came from.  What has no "
+		   "equivalent is listed on stderr, line by line, and again at the end "
+		   "of the policy.  Read it before you use it: tools differ in what is "
+		   "allowed when nothing is said.\n\n"
+		   "mitto takes settings.json, and a workspace's .mittorc behind it.",
 	.options = import_options,
 	.option_count = ARRAY_SIZE(import_options),
 	.mixed = true,

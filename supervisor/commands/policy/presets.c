@@ -179,10 +179,10 @@ const struct aw_command aw_command_policy_presets = {
 	.name = "policy presets",
 	.arguments = "[NAME...]",
 	.brief = "list the presets that ship with agentwatch, or print some",
-	.details = "A policy takes them by name, such as 'preset: [node, git]'.  Each "
-		   "opens what its program needs and says in comments why.  In "
-		   "brackets stand the commands that have a preset picked for them "
-		   "where no policy file has rules.",
+	.details =
+		"A policy takes them by name, such as 'preset: [node, git]'.  Each opens what "
+		"its program needs and says in comments why.  In brackets stand the commands "
+		"that have a preset picked for them where no policy file has rules.",
 	.mixed = true,
 	.main = presets_main,
 };

@@ -21,10 +21,10 @@ const struct aw_command aw_command_policy_reload = {
 	.name = "policy reload",
 	.arguments = "SESSION",
 	.brief = "make a running session read its policy files again",
-	.details = "The policy files of the session are read again, with those that "
-		   "have come since.  When they have mistakes, or one is gone, the "
-		   "session keeps the policy it has, and the answer says what is "
-		   "wrong.",
+	.details =
+		"The policy files of the session are read again, with those that have come "
+		"since.  When they have mistakes, or one is gone, the session keeps the policy "
+		"it has, and the answer says what is wrong.",
 	.mixed = true,
 	.main = reload_main,
 };

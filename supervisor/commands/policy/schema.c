@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - agentwatch policy schema: the keys of a policy as JSON Schema or a page.
- */
+/* schema.c - agentwatch policy schema: the keys of a policy as JSON Schema or a page. */
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
@@ -337,14 +336,14 @@ const struct aw_command aw_command_policy_schema = {
 	.name = "policy schema",
 	.arguments = NULL,
 	.brief = "print the JSON Schema of policy files",
-	.details = "Editors and validators use it (draft 2020-12); it is installed as "
-		   "share/agentwatch/policy.schema.json, too.  It is made from the "
-		   "tables that the parser uses.  What it accepts can still have "
-		   "mistakes that only agentwatch policy check finds, such as a path "
-		   "that is not absolute.\n\n"
-		   "An editor takes it with a first line such as\n"
-		   "  # yaml-language-server: "
-		   "$schema=/usr/local/share/agentwatch/policy.schema.json",
+	.details =
+		"Editors and validators use it (draft 2020-12); it is installed as "
+		"share/agentwatch/policy.schema.json, too.  It is made from the tables that "
+		"the parser uses.  What it accepts can still have mistakes that only "
+		"agentwatch policy check finds, such as a path that is not absolute.\n\n"
+		"An editor takes it with a first line such as\n"
+		"  # yaml-language-server: "
+		"$schema=/usr/local/share/agentwatch/policy.schema.json",
 	.options = schema_options,
 	.option_count = ARRAY_SIZE(schema_options),
 	.mixed = true,

@@ -44,14 +44,11 @@ static int show_plan(const struct aw_policy_options *values, struct aw_layers *l
 	return aw_plan_show(policy, layers, runner, command, err);
 }
 
-/* What no rule is about, or only one that names the very thing: machine.h, calls.def.
- */
+/* What no rule is about, or only one that names the very thing: machine.h, calls.def. */
 static const char in_any_case[] =
-	"# in any case, whatever the rules say: enforce refuses this "
-	"(docs/LIMITS.md),\n"
+	"# in any case, whatever the rules say: enforce refuses this (docs/LIMITS.md),\n"
 	"# held by the supervisor in the engines hybrid and kernel\n"
-	"#   system      new namespaces, mounts, io_uring, bpf, keys of the kernel, "
-	"what\n"
+	"#   system      new namespaces, mounts, io_uring, bpf, keys of the kernel, what\n"
 	"#               is about the whole machine\n"
 	"#   devices     disks, and devices that no rule below /dev names\n"
 	"#   terminals   those of others\n"
@@ -110,8 +107,7 @@ static const struct aw_option show_options[] = {
 	{"plan", 0, AW_OPT_FLAG, AT(plan), NULL, NULL,
 		"print the sandbox that run would build: what can be reached, and how"},
 	{"runner", 0, AW_OPT_STRING, AT(runner), "NAME", NULL,
-		"behind this runner; with --plan and without a word in the policy: "
-		"bwrap"},
+		"behind this runner; with --plan and without a word in the policy: bwrap"},
 	{"json", 0, AW_OPT_FLAG, AT(json), NULL, NULL,
 		"as JSON: \"policy\", and \"origins\" of the same shape"},
 };
@@ -121,22 +117,17 @@ const struct aw_command aw_command_policy_show = {
 	.arguments = "[--] [COMMAND [ARG...]]",
 	.brief = "print the policy that would hold here, with the origin of each entry",
 	.details =
-		"The layers are the system's /etc/agentwatch/policy.yaml, the "
-		"user's own, "
-		"the agent's, the workspace's .agentwatch.yaml, and the files given "
-		"with "
+		"The layers are the system's /etc/agentwatch/policy.yaml, the user's own, the "
+		"agent's, the workspace's .agentwatch.yaml, and the files given with "
 		"--policy.\n\n"
-		"What is printed is a policy itself: given back with --policy it means "
-		"the same,\n"
-		"whatever the files below it say.  Variables stand as they were "
-		"written; rules\n"
-		"for one runner are in it when it is the runner that run would take, "
-		"or --runner.\n\n"
-		"With --plan the sandbox is printed instead that run would build "
-		"around "
+		"What is printed is a policy itself: given back with --policy it means the "
+		"same,\n"
+		"whatever the files below it say.  Variables stand as they were written; rules\n"
+		"for one runner are in it when it is the runner that run would take, or "
+		"--runner.\n\n"
+		"With --plan the sandbox is printed instead that run would build around "
 		"COMMAND:\n"
-		"what can be read and written there, the network, and the runner's "
-		"command line.",
+		"what can be read and written there, the network, and the runner's command line.",
 	.options = show_options,
 	.option_count = ARRAY_SIZE(show_options),
 	.main = show_main,

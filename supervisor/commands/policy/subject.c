@@ -96,8 +96,7 @@ static int begin_walk(struct walk *w, const char *asked, const struct aw_asking 
 		return aw_fail(err, EINVAL, "an empty path names nothing");
 	if (asked[0] != '/' && !home && !cwd)
 		return aw_fail(err, errno,
-			"'%.200s' begins at the working directory, which has no name "
-			"here: %s",
+			"'%.200s' begins at the working directory, which has no name here: %s",
 			asked, strerror(errno));
 	if ((size_t)snprintf(w->left, sizeof(w->left), "%s/%s",
 		    home  ? how->home
@@ -156,8 +155,7 @@ static int read_port(
 
 	if (!*text || *end || port > UINT16_MAX)
 		return aw_fail(err, EINVAL,
-			"'%s' does not end with a port; say it as in "
-			"api.example.com:443",
+			"'%s' does not end with a port; say it as in api.example.com:443",
 			asked);
 	*ret = (uint16_t)port;
 	return 0;

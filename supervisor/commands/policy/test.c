@@ -259,19 +259,16 @@ const struct aw_command aw_command_policy_test = {
 	.arguments = "[FILE...]",
 	.brief = "compare what the policy answers with what its tests expect",
 	.details =
-		"Without FILE the tests of all files that count here are put to the "
-		"policy that they make together; with FILE each file's to that file "
-		"alone.  An entry of the section tests asks one question and says what "
-		"is expected:\n\n"
+		"Without FILE the tests of all files that count here are put to the policy "
+		"that they make together; with FILE each file's to that file alone.  An entry "
+		"of the section tests asks one question and says what is expected:\n\n"
 		"  tests:\n"
 		"    - {read: \"$WORKSPACE/.env\", expect: deny}\n"
 		"    - {exec: \"git push --force\", expect: deny, name: no force}\n"
-		"    - {connect: \"api.github.com:443\", expect: allow, agent: "
-		"claude}\n\n"
-		"It prints TAP, a line for each entry with its file and line, and "
-		"below "
-		"one that fails the rule that decided.  The exit status is 1 when one "
-		"failed or a policy has mistakes.",
+		"    - {connect: \"api.github.com:443\", expect: allow, agent: claude}\n\n"
+		"It prints TAP, a line for each entry with its file and line, and below one "
+		"that fails the rule that decided.  The exit status is 1 when one failed or a "
+		"policy has mistakes.",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.mixed = true,

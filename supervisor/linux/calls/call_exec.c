@@ -45,8 +45,7 @@ static void decide(struct aw_notified *call)
 	aw_call_decide(call, &decision);
 }
 
-/* Set-id programs keep our privileges when the filter needed no_new_privs: say so once.
- */
+/* Set-id programs keep our privileges when the filter needed no_new_privs: say so once. */
 static void warn_of_privileges(
 	struct aw_notified *call, const struct aw_program *program)
 {
@@ -61,9 +60,8 @@ static void warn_of_privileges(
 		aw_say(geteuid() == 0
 				? "%s will not raise privileges behind this sandbox; "
 				  "--runner exec has none around it"
-				: "%s will not raise privileges while it is watched "
-				  "by an ordinary user; --engine preload leaves it "
-				  "alone",
+				: "%s will not raise privileges while it is watched by an "
+				  "ordinary user; --engine preload leaves it alone",
 			call->path);
 }
 
@@ -99,8 +97,7 @@ static void note_file(struct aw_notified *call)
 	call->inode = st.st_ino;
 }
 
-/* Has no name in the file system that a rule could be about: from memory, or deleted.
- */
+/* Has no name in the file system that a rule could be about: from memory, or deleted. */
 static bool is_nameless(const struct aw_notified *call)
 {
 	static const char deleted[] = " (deleted)";

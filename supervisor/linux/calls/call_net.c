@@ -35,8 +35,7 @@ static bool asks_for_names(const struct aw_notified *call, const struct aw_addre
 	return servers && aw_name_servers_has(servers, to);
 }
 
-/* One address of a call: judged and put into the event; false when it cannot be read.
- */
+/* One address of a call: judged and put into the event; false when it cannot be read. */
 static bool judge(struct aw_notified *call, uint64_t address, uint64_t len)
 {
 	struct aw_event *event = &call->event;

@@ -54,8 +54,7 @@ static void leads_nowhere(struct aw_notified *call,
 		aw_emulate_answer(call, -err);
 }
 
-/* "link/" is what the link leads to, but for calls that name an entry of a directory.
- */
+/* "link/" is what the link leads to, but for calls that name an entry of a directory. */
 static bool follows_slash(const struct aw_notified *call, const char *raw)
 {
 	size_t len = strlen(raw);

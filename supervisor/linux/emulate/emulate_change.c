@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emulate_change.c - mode, owner, times, extended attributes and size of what is there.
- */
+/* emulate_change.c - mode, owner, times, extended attributes and size of what is there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -53,8 +52,7 @@ static bool read_pairs(
 	return true;
 }
 
-/* utime: two seconds; utimes and futimesat: with microseconds; utimensat: nanoseconds.
- */
+/* utime: two seconds; utimes and futimesat: with microseconds; utimensat: nanoseconds. */
 static int read_times(struct aw_notified *call, struct change *ret)
 {
 	bool utime = call->sys == AW_SYS_utime, nano = call->sys == AW_SYS_utimensat;

@@ -100,8 +100,7 @@ static bool is_private_of_outsider(
 	return what != NULL;
 }
 
-/* Pipes, sockets and memory that was never in a directory: no rule can be about them.
- */
+/* Pipes, sockets and memory that was never in a directory: no rule can be about them. */
 static bool has_no_name(const struct aw_location *place)
 {
 	static const char memory[] = "/memfd:";

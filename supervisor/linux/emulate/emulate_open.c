@@ -101,8 +101,7 @@ static bool has_bad_flags(const struct params *params)
 		(params->flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY);
 	long fd;
 
-	/* open(2) ignores what it does not know; only these do not go with everything
-	 */
+	/* open(2) ignores what it does not know; only these do not go with everything */
 	if (!params->strict && !(params->flags & O_TMPFILE) && !both)
 		return false;
 	if (params->strict)
@@ -337,8 +336,7 @@ static bool attempt(struct aw_notified *call, const struct params *params, bool 
 		err = open_it(call, &place, params, &fd);
 	/* somebody has a lease */
 	waits |= err == EWOULDBLOCK && !made && !(params->flags & O_NONBLOCK);
-	/* the target had no room for the descriptor: then the file is not made either
-	 */
+	/* the target had no room for the descriptor: then the file is not made either */
 	if (!err && !aw_emulate_give(call, &fd, params->flags) && made)
 		aw_location_unmake(&place, fd);
 	aw_git_leave(call);

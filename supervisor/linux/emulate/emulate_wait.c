@@ -262,8 +262,7 @@ static void wait_for(struct waiter *w)
 		aw_creds_restore();
 	}
 	forget(w);
-	/* interrupted: the kernel runs the handler, then starts the call again or not
-	 */
+	/* interrupted: the kernel runs the handler, then starts the call again or not */
 	if (result < 0 && err == EINTR && w->cancelled &&
 		aw_emulate_has_signal(w->call.target.tid, &sure) && sure)
 		err = RESTART;

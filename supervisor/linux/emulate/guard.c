@@ -85,8 +85,7 @@ bool aw_guard_link(const struct aw_image *image, const struct aw_target *target,
 			&host, AT_FDCWD, path, true, real, sizeof(real), &ignored);
 	if (!len || leaves(image, profiles, name, real, len, ret))
 		return true;
-	/* where the text passes through the session's own, that may lead elsewhere soon
-	 */
+	/* where the text passes through the session's own, that may lead elsewhere soon */
 	len = aw_path_join("/", 1, path, strlen(path), real, sizeof(real));
 	return !len || leaves(image, profiles, name, real, len, ret);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.c - devices and settings of the kernel, which only a rule of their own gives.
- */
+/* machine.c - devices and settings of the kernel, which only a rule of their own gives. */
 #include "supervisor/linux/emulate/machine.h"
 
 #include <fcntl.h>
@@ -205,14 +204,13 @@ static const char *reason_against(const struct machine_thing *thing, uint32_t ru
 	if (thing->st && !entry && S_ISBLK(thing->st->st_mode))
 		return names_it(thing, rule, false)
 			       ? NULL
-			       : "a disk is every file on it; only a rule that names "
-				 "it allows it";
+			       : "a disk is every file on it; only a rule that names it allows it";
 	if (thing->st && !entry && S_ISCHR(thing->st->st_mode) &&
 		is_device_of_few(thing->tid, thing->st))
-		return names_it(thing, rule, true) ? NULL
-						   : "a device that is not for all "
-						     "users; only a rule below "
-						     "/dev allows it";
+		return names_it(thing, rule, true)
+			       ? NULL
+			       : "a device that is not for all users; only a "
+				 "rule below /dev allows it";
 	if (thing->st && !entry &&
 		aw_terminal_is_foreign(thing->tid, thing->pts, thing->st) &&
 		!names_terminal(thing, rule))

@@ -102,8 +102,7 @@ int aw_location_rename(
 	return renameat2(from->parent, from->last, to->parent, to->last, flags);
 }
 
-/* A name in that directory which nobody knows, and which may not be made by a program.
- */
+/* A name in that directory which nobody knows, and which may not be made by a program. */
 static int name_between(int parent, struct aw_location *ret)
 {
 	uint64_t number = 0;

@@ -176,8 +176,7 @@ static int identify(struct aw_netns *netns, struct aw_error *err)
 			strerror(-fd));
 	if (!cookie_of(fd, &netns->cookie))
 		return aw_fail(err, errno,
-			"telling the sandbox's network from others: %s (Linux 5.14 "
-			"can)",
+			"telling the sandbox's network from others: %s (Linux 5.14 can)",
 			strerror(errno));
 	return 0;
 }

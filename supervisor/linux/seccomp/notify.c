@@ -282,8 +282,7 @@ int aw_notify_start(struct aw_watch *watch, unsigned usual, struct aw_notify **r
 		sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp)
 			? sizes.seccomp_notif_resp
 			: sizeof(struct seccomp_notif_resp);
-	/* Linux 6.6: the target runs on our processor while we wait for the next call
-	 */
+	/* Linux 6.6: the target runs on our processor while we wait for the next call */
 	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	aw_path_walk_prepare();

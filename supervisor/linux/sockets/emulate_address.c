@@ -115,8 +115,7 @@ int aw_emulate_address(struct aw_notified *call, int fd, uint64_t address, uint6
 		if (call->row->effect != AW_FX_BIND)
 			ret->any.family = AF_INET;
 	}
-	/* one that was handed over: what it takes for an address is not for us to say
-	 */
+	/* one that was handed over: what it takes for an address is not for us to say */
 	if (is_strange(ret->domain))
 		ret->judged.family = AF_PACKET;
 	else if (call->row->effect != AW_FX_BIND && is_internet(&ret->any, ret->len))
@@ -286,8 +285,7 @@ bool aw_emulate_may_address(
 	return call->reply == AW_REPLY_CONTINUE && aw_emulate_waits(call);
 }
 
-/* The address to use in a call of ours: a socket file by the descriptor that holds it.
- */
+/* The address to use in a call of ours: a socket file by the descriptor that holds it. */
 void aw_emulate_use(struct aw_emulate_address *address)
 {
 	struct sockaddr_un *un = &address->any.un;

@@ -17,8 +17,7 @@
 #define AW_MESSAGE_HEADER(word) ((word) == 8 ? 56 : 28)
 #define AW_MESSAGE_PART(word) ((word) == 8 ? 16 : 8)
 
-/* A struct msghdr, both widths as one; numbers are addresses and lengths in the target.
- */
+/* A struct msghdr, both widths as one; numbers are addresses and lengths in the target. */
 struct aw_message_header {
 	uint64_t name, name_len, vector, vector_count, control, control_len;
 };

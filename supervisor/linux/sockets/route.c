@@ -20,8 +20,7 @@ static bool is_inside_ipv4(const unsigned char *bytes)
 	       memcmp(bytes, plain, 4) == 0;
 }
 
-/* The loopback, or what stands for it: any address that only the sandbox's inside has.
- */
+/* The loopback, or what stands for it: any address that only the sandbox's inside has. */
 static bool leads_inside(const struct aw_address *to)
 {
 	static const unsigned char none[16],

@@ -30,8 +30,7 @@ void aw_creds_prepare(void);
 int aw_creds_assume(struct aw_watch *watch, const struct aw_target *target);
 void aw_creds_restore(void);
 
-/* Before another call is looked at: stay the target only when it comes from that one.
- */
+/* Before another call is looked at: stay the target only when it comes from that one. */
 void aw_creds_keep_for(pid_t tid);
 
 /*

@@ -17,8 +17,7 @@ enum {
 	AW_SANDBOX_INIT = 1
 }; /* in a sandbox's pid namespace: the sandbox's own program */
 
-/* By the number that the target uses, in the sandbox's pid namespace if there is one.
- */
+/* By the number that the target uses, in the sandbox's pid namespace if there is one. */
 bool aw_ours_inside(const struct aw_watch *watch, pid_t pid);
 
 /* By the number that we have for it. */

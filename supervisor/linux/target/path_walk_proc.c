@@ -38,8 +38,7 @@ static void numbers_inside(const struct aw_watch *watch, const struct aw_target 
 						  : aw_proc_inner_pid(target->tid);
 }
 
-/* The first component of a name that is a number: the process a directory belongs to.
- */
+/* The first component of a name that is a number: the process a directory belongs to. */
 static pid_t process_of_folder(int dir)
 {
 	char name[AW_LOCATION_PATH];

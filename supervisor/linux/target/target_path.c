@@ -54,8 +54,7 @@ size_t aw_target_name(const struct aw_target *target, int dir, char *to, size_t 
 	return n;
 }
 
-/* "/proc/7/cwd" and its kin in another pid namespace: process 7 of that one is meant.
- */
+/* "/proc/7/cwd" and its kin in another pid namespace: process 7 of that one is meant. */
 static bool by_inner_number(
 	const struct aw_target *target, const char *path, char *out, size_t size)
 {

@@ -108,8 +108,7 @@ static const char *behind_services(const char *name)
 	return name;
 }
 
-/* What was asked for, or what it was before a resolver put a search domain behind it.
- */
+/* What was asked for, or what it was before a resolver put a search domain behind it. */
 static bool try_names(const struct aw_dns_policy *law, struct aw_name_case *c)
 {
 	const char *name = behind_services(c->q.name);

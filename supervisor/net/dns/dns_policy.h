@@ -38,8 +38,7 @@ struct aw_name_case {
 	char answers[256]; /* for the log: addresses, as members of a JSON list */
 };
 
-/* May it be looked up?  Fills in all but the last part; a refusal fills in that, too.
- */
+/* May it be looked up?  Fills in all but the last part; a refusal fills in that, too. */
 void aw_name_judge(const struct aw_dns_policy *law, struct aw_name_case *c);
 
 /*

@@ -176,8 +176,7 @@ static bool may_lead(struct aw_name_case *c, const struct aw_address *address)
 	inet_ntop(address->family, address->bytes, text, sizeof(text));
 	snprintf(c->reason, sizeof(c->reason),
 		"a public name that leads to %s, a %s address; network.private_names "
-		"or a "
-		"rule for the address allows it",
+		"or a rule for the address allows it",
 		text, kind);
 	c->decision.rule = AW_NO_RULE;
 	return false;

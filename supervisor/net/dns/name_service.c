@@ -179,8 +179,7 @@ static void serve_new_ones(struct aw_name_service *s)
 	if (!s->served && *skipped)
 		aw_watch_warn(s->watch, NULL, "names",
 			"the name server %s of /etc/resolv.conf is not served: its "
-			"address "
-			"holds for one interface",
+			"address holds for one interface",
 			skipped);
 	for (; s->netns && s->served < count; s->served++) {
 		int result = open_ports(s, &all[s->served]);
@@ -190,8 +189,7 @@ static void serve_new_ones(struct aw_name_service *s)
 		if (result < 0)
 			aw_watch_warn(s->watch, NULL, "names",
 				"names are not answered for at %s, port 53: %s; who "
-				"asks "
-				"there gets no answer",
+				"asks there gets no answer",
 				text, strerror(-result));
 	}
 	s->served = count;
@@ -302,10 +300,8 @@ static void choose_reach(struct aw_name_service *s, struct aw_netns *netns)
 	s->netns = NULL;
 	aw_watch_warn(s->watch, NULL, "names",
 		"name servers are stood in for by a port of the loopback, since there "
-		"is "
-		"no network of our own (%s): a program that compares addresses of "
-		"answers "
-		"finds no names",
+		"is no network of our own (%s): a program that compares addresses of "
+		"answers finds no names",
 		err.text);
 }
 

@@ -186,8 +186,7 @@ static void *main_of_thread(void *arg)
 	while (!fds[1].revents) {
 		if (poll(fds, 2, -1) <= 0 || !fds[0].revents)
 			continue;
-		/* waking for each one would cost the watched program more than its call
-		 */
+		/* waking for each one would cost the watched program more than its call */
 		nanosleep(&(struct timespec){.tv_nsec = GATHER_MS * 1000000}, NULL);
 		while (receive(ends, ends->netlink, MSG_DONTWAIT))
 			;

@@ -145,8 +145,7 @@ bool aw_egress_relays(const struct aw_egress *traffic)
 
 /* --- one connection --- */
 
-/* A call that was refused, though the program has made none: the log's way to say it.
- */
+/* A call that was refused, though the program has made none: the log's way to say it. */
 static void log_cut(struct aw_relayed_connection *passage)
 {
 	struct aw_watch *watch = passage->traffic->watch;
@@ -169,8 +168,8 @@ static void log_cut(struct aw_relayed_connection *passage)
 	aw_connection_tell(&passage->is, &event);
 	if (passage->too_much) {
 		event.rule = &passage->rules->by_bytes.rule;
-		event.text = "the connection was cut: the session has sent all that "
-			     "it may";
+		event.text =
+			"the connection was cut: the session has sent all that it may";
 	} else {
 		event.text = v->why[0] ? v->why
 				       : "the client had not said whole what it wants";

@@ -266,8 +266,7 @@ static struct aw_http_span behind_spaces(struct aw_http_span text)
 	return text;
 }
 
-/* A usual method, in whatever is no request as it should be written: not to be passed.
- */
+/* A usual method, in whatever is no request as it should be written: not to be passed. */
 static bool resembles_request(struct aw_http_span text)
 {
 	struct aw_http_span rest = behind_spaces(text);

@@ -184,8 +184,7 @@ static enum aw_proxy_said look_at_field(struct aw_http_request *ret, size_t i,
 	if (aw_http_is(name, "Host")) {
 		if (seen->hosts++ || !host_fits(ret, value))
 			return bad(mistake, 400,
-				"Host is not the host of the request, or is there "
-				"twice");
+				"Host is not the host of the request, or is there twice");
 	} else if (aw_http_is(name, "Content-Length")) {
 		if (seen->lengths++ || !read_length(value, &ret->length))
 			return bad(mistake, 400, "Content-Length is not one number");
@@ -212,8 +211,7 @@ static enum aw_proxy_said look_at_fields(
 			return AW_PROXY_BAD;
 	if (seen.encodings && (seen.lengths || ret->old))
 		return bad(mistake, 400,
-			"the body has a length besides Transfer-Encoding, or is of "
-			"HTTP/1.0");
+			"the body has a length besides Transfer-Encoding, or is of HTTP/1.0");
 	if (ret->connect && (ret->length || seen.encodings))
 		return bad(mistake, 400, "CONNECT has no body");
 	return AW_PROXY_WHOLE;
@@ -233,8 +231,7 @@ enum aw_proxy_said aw_http_request_read(const char *bytes, size_t len,
 	if (!ret->head)
 		return len == AW_HTTP_HEAD
 			       ? bad(ret_mistake, 431,
-					 "the head of the request is longer than "
-					 "16384 bytes")
+					 "the head of the request is longer than 16384 bytes")
 			       : AW_PROXY_MORE;
 	ret->fields = 0;
 	ret->chunked = false;

@@ -69,8 +69,7 @@ struct aw_http_mistake {
 	const char *reason; /* one sentence, without a full stop */
 };
 
-/* A head is whole within AW_HTTP_HEAD bytes or bad; *ret_mistake is for AW_PROXY_BAD.
- */
+/* A head is whole within AW_HTTP_HEAD bytes or bad; *ret_mistake is for AW_PROXY_BAD. */
 enum aw_proxy_said aw_http_request_read(const char *bytes, size_t len,
 	struct aw_http_request *ret, struct aw_http_mistake *ret_mistake);
 

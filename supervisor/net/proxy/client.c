@@ -21,8 +21,7 @@
 #include "supervisor/process/descend.h"
 #include "supervisor/util/cleanup.h"
 
-/* FIRST: descriptors of each process that are read at first, GROWTH times as many next
- */
+/* FIRST: descriptors of each process that are read at first, GROWTH times as many next */
 enum { KNOWN_MOST = 256, FIRST = 64, GROWTH = 4 };
 
 /* --- the socket's inode, asked for in the network that it is in --- */

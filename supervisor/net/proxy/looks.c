@@ -102,8 +102,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* With the lock held: one more thread, if it has something to do; false: none is there.
- */
+/* With the lock held: one more thread, if it has something to do; false: none is there. */
 static bool call_for_work(struct aw_looks *looks)
 {
 	pthread_attr_t attributes;

@@ -151,8 +151,7 @@ static void too_late(struct aw_conn *conn)
 		break;
 	case AW_CONN_WHO:
 		aw_conn_refuse(conn, 504, AW_SOCKS_FAILED,
-			"finding out which processes hold this connection takes too "
-			"long");
+			"finding out which processes hold this connection takes too long");
 		break;
 	case AW_CONN_LOOKUP:
 		aw_conn_refuse(conn, 504, AW_SOCKS_NO_HOST,

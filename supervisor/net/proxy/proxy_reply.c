@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proxy_reply.c - what the client of a proxied connection is told, and the end of it.
- */
+/* proxy_reply.c - what the client of a proxied connection is told, and the end of it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

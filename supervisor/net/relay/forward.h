@@ -34,8 +34,7 @@ struct aw_forwards {
 int aw_forwards_open(const struct aw_network *network, bool shared,
 	struct aw_forwards *ret, struct aw_error *err);
 
-/* Let connections through; watch->inner is set where the command's network is its own.
- */
+/* Let connections through; watch->inner is set where the command's network is its own. */
 int aw_forwards_start(struct aw_forwards *all, struct aw_watch *watch,
 	struct aw_relay *relay, struct aw_error *err);
 

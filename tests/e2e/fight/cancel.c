@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cancel.c - pthread_cancel of a thread that is blocked in open (a FIFO) or in connect
- */
+/* cancel.c - pthread_cancel of a thread that is blocked in open (a FIFO) or in connect */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* closer.c - close every descriptor, in a loop and by close_range, then go on working
- */
+/* closer.c - close every descriptor, in a loop and by close_range, then go on working */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

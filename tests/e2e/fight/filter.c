@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter.c - a sandbox of the program's own: openat passes, openat2 and all else kill
- */
+/* filter.c - a sandbox of the program's own: openat passes, openat2 and all else kill */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -110,7 +110,7 @@ static void count_listening(const struct aw_loader *l, struct listening *ret)
 static void settle_listening(struct aw_loader *l)
 {
 	struct listening has[AW_STRATA_MAX] = {{0, 0}};
-	size_t i, fallback = 0;
+	size_t i, kept = 0;
 	unsigned n;
 
 	count_listening(l, has);
@@ -123,9 +123,9 @@ static void settle_listening(struct aw_loader *l)
 				   : s->network == AW_DEFAULT_ALLOW))
 			aw_draft_entry_free(e);
 		else
-			l->draft.entries[fallback++] = *e;
+			l->draft.entries[kept++] = *e;
 	}
-	l->draft.count = fallback;
+	l->draft.count = kept;
 	for (n = 0; n < AW_STRATA + l->policy.profile_count; n++) {
 		struct aw_image_stratum *s = &l->draft.strata[n];
 

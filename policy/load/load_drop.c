@@ -28,20 +28,20 @@ void aw_base_take(struct aw_loader *l)
 static void drop_entries(struct aw_loader *l)
 {
 	struct aw_draft *draft = &l->draft;
-	size_t i, fallback = 0;
+	size_t i, kept = 0;
 
 	for (i = 0; i < draft->count; i++)
 		if (aw_is_systems(l, draft->entries[i].stratum))
-			draft->entries[fallback++] = draft->entries[i];
+			draft->entries[kept++] = draft->entries[i];
 		else
 			aw_draft_entry_free(&draft->entries[i]);
-	draft->count = fallback;
+	draft->count = kept;
 }
 
 static void drop_environment(struct aw_loader *l)
 {
 	struct aw_policy *p = &l->policy;
-	size_t i, fallback = 0;
+	size_t i, kept = 0;
 
 	for (i = AW_STRATUM_TRUSTED; i <= AW_STRATUM_UNTRUSTED; i++) {
 		struct aw_variable_rules *rules = &p->environment.rules[i];
@@ -54,30 +54,30 @@ static void drop_environment(struct aw_loader *l)
 		struct aw_setting *s = &p->environment.set[i];
 
 		if (s->system) {
-			p->environment.set[fallback++] = *s;
+			p->environment.set[kept++] = *s;
 			continue;
 		}
 		free(s->name);
 		free(s->value);
 		free(s->text);
 	}
-	p->environment.set_count = fallback;
+	p->environment.set_count = kept;
 	p->redirect_home = l->base.redirect_home;
 }
 
 static void drop_exposed(struct aw_policy *p)
 {
-	size_t i, fallback = 0;
+	size_t i, kept = 0;
 
 	for (i = 0; i < p->exposed_count; i++) {
 		struct aw_exposed *e = &p->exposed[i];
 
 		if (e->system)
-			p->exposed[fallback++] = *e;
+			p->exposed[kept++] = *e;
 		else
 			aw_exposed_free(e);
 	}
-	p->exposed_count = fallback;
+	p->exposed_count = kept;
 }
 
 static void drop_fields(struct aw_loader *l)

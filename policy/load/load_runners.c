@@ -43,7 +43,7 @@ static void read_folders(struct aw_loader *l, const struct aw_node *value, int l
 static void switch_network(struct aw_loader *l, const struct aw_node *at, bool on)
 {
 	struct aw_image_stratum *stratum = &l->draft.strata[l->stratum];
-	size_t i, fallback = 0;
+	size_t i, kept = 0;
 
 	stratum->network = on ? AW_DEFAULT_ALLOW : AW_DEFAULT_DENY;
 	l->default_set[l->stratum][2] = true;
@@ -59,9 +59,9 @@ static void switch_network(struct aw_loader *l, const struct aw_node *at, bool o
 				e->list == AW_LIST_NET_LISTEN))
 			aw_draft_entry_free(e);
 		else
-			l->draft.entries[fallback++] = *e;
+			l->draft.entries[kept++] = *e;
 	}
-	l->draft.count = fallback;
+	l->draft.count = kept;
 }
 
 /* Read ahead of all others, so that lists beside it are exceptions. */

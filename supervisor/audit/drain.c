@@ -214,7 +214,7 @@ static struct aw_process_info signer(
 {
 	struct aw_process_info who;
 
-	if (claimed == owner->netns)
+	if (claimed == owner->inner_pid)
 		return *owner;
 	if (drain->watch->own_pids) { /* rare: a child that is about to exec */
 		claimed = aw_proc_outer_pid(owner->pid, claimed);

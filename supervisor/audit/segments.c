@@ -122,20 +122,20 @@ static FILE *open_segment(const struct aw_segments *s, const char *name, int fla
 /* Remove the oldest segment but for what is kept of it. */
 static int remove_oldest(struct aw_segments *s, struct aw_segments_gone *gone)
 {
-	char name[NAME_MAX + 1], fallback[NAME_MAX + 1];
+	char name[NAME_MAX + 1], kept[NAME_MAX + 1];
 	AW_FCLOSE FILE *from = NULL;
 	AW_FCLOSE FILE *to = NULL;
 	struct stat st;
 	int code;
 
 	name_segment(s, s->first, name);
-	name_segment(s, 0, fallback);
+	name_segment(s, 0, kept);
 	from = open_segment(s, name, O_RDONLY);
 	if (!from && errno == ENOENT) {
 		s->first++;
 		return 0;
 	}
-	to = from ? open_segment(s, fallback, O_WRONLY | O_CREAT | O_APPEND) : NULL;
+	to = from ? open_segment(s, kept, O_WRONLY | O_CREAT | O_APPEND) : NULL;
 	if (!to || fstat(fileno(to), &st) < 0)
 		return -1;
 	if (copy_kept(from, to,

@@ -34,23 +34,23 @@ struct parser {
 };
 
 /* Strings cut out of environment lists stay for the life of the program. */
-struct fallback {
-	struct fallback *next;
+struct kept {
+	struct kept *next;
 	char text[];
 };
-static struct fallback *kept_texts;
+static struct kept *kept_texts;
 
 static char *keep(const char *text)
 {
 	size_t size = strlen(text) + 1;
-	struct fallback *fallback = malloc(sizeof(*fallback) + size);
+	struct kept *kept = malloc(sizeof(*kept) + size);
 
-	if (!fallback)
+	if (!kept)
 		return NULL;
-	memcpy(fallback->text, text, size);
-	fallback->next = kept_texts;
-	kept_texts = fallback;
-	return fallback->text;
+	memcpy(kept->text, text, size);
+	kept->next = kept_texts;
+	kept_texts = kept;
+	return kept->text;
 }
 
 void aw_string_list_free(struct aw_string_list *list)

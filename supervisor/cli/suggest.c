@@ -16,7 +16,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned rows[3][LONGEST + 1];
-	unsigned *before = rows[0], *above = rows[1], *row = rows[2], *pooled;
+	unsigned *before = rows[0], *above = rows[1], *row = rows[2], *spare;
 	size_t m = strlen(a), n = strlen(b);
 
 	if (m > LONGEST || n > LONGEST)
@@ -34,10 +34,10 @@ static unsigned distance(const char *a, const char *b)
 				a[i - 2] == b[j - 1])
 				row[j] = least(row[j], before[j - 2] + 1, LONGEST);
 		}
-		pooled = before;
+		spare = before;
 		before = above;
 		above = row;
-		row = pooled;
+		row = spare;
 	}
 	return above[n];
 }

@@ -40,7 +40,7 @@ static uint32_t entered(
 	AW_FREE const char **argv = NULL;
 	const char *interpreter, *argument;
 	char line[AW_PROGRAM_LINE];
-	struct aw_started netns = {.file = NULL};
+	struct aw_started script = {.file = NULL};
 	char real[PATH_MAX];
 
 	if (depth == SCRIPTS_MAX ||
@@ -48,16 +48,16 @@ static uint32_t entered(
 			s->file ? s->file : s->path, line, &interpreter, &argument) ||
 		!(argv = calloc(s->argc + 4, sizeof(*argv))))
 		return set;
-	argv[netns.argc++] = interpreter;
+	argv[script.argc++] = interpreter;
 	if (argument)
-		argv[netns.argc++] = argument;
-	argv[netns.argc++] = s->raw ? s->raw : s->path;
+		argv[script.argc++] = argument;
+	argv[script.argc++] = s->raw ? s->raw : s->path;
 	for (size_t i = 1; i < s->argc; i++)
-		argv[netns.argc++] = s->argv[i];
-	netns.argv = argv;
-	netns.raw = interpreter;
-	netns.path = realpath(interpreter, real) ? real : interpreter;
-	return set | entered(image, &netns, depth + 1);
+		argv[script.argc++] = s->argv[i];
+	script.argv = argv;
+	script.raw = interpreter;
+	script.path = realpath(interpreter, real) ? real : interpreter;
+	return set | entered(image, &script, depth + 1);
 }
 
 /* Their names behind those that are there. */

@@ -205,12 +205,12 @@ static void note_place(struct name *n, const unsigned char bytes[16])
 
 static void forget_old(struct name *n)
 {
-	size_t fallback = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < n->count; i++)
 		if (now() - n->places[i].seen <= AW_NAMES_KEEP_S)
-			n->places[fallback++] = n->places[i];
-	n->count = fallback;
+			n->places[kept++] = n->places[i];
+	n->count = kept;
 }
 
 /* With the lock held, but for the look-up itself. */

@@ -419,7 +419,7 @@ int aw_watch_register(struct aw_watch *watch, const struct aw_process_info *who,
 	ring->session_size = (uint32_t)(AW_IMAGE_OFFSET +
 					atomic_load(&watch->shared)->page->image_size);
 	if (watch->own_pids)
-		aw_processes_set_netns(
+		aw_processes_set_inner_pid(
 			watch->tree, who->pid, aw_proc_inner_pid(who->pid));
 	/* the last look at it: who is killed now has its rings taken away */
 	if (aw_processes_add_ring(watch->tree, who, ring, size) < 0) {

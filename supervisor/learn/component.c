@@ -96,7 +96,7 @@ static bool is_number_of(const char *at, size_t len, pid_t pid)
 }
 
 /* How much of a run is kept: all of it, a prefix, or nothing when it is made up. */
-static size_t fallback(const char *at, size_t len, bool temporary, pid_t pid)
+static size_t kept(const char *at, size_t len, bool temporary, pid_t pid)
 {
 	size_t hex_least = temporary ? LEAST_TEMPORARY : HEX_LEAST;
 	size_t digits_least = temporary ? LEAST_TEMPORARY : DIGITS_LEAST;
@@ -177,7 +177,7 @@ static size_t sign_length(const char *name, size_t len)
 }
 
 bool aw_component_pattern(const char *name, size_t len, bool temporary,
-	struct aw_name_maker factory, char out[AW_COMPONENT_SIZE])
+	struct aw_name_maker maker, char out[AW_COMPONENT_SIZE])
 {
 	bool wild = false, marked;
 	size_t at = 0, to = 0;
@@ -185,7 +185,7 @@ bool aw_component_pattern(const char *name, size_t len, bool temporary,
 	if (len > NAME_BYTES)
 		len = NAME_BYTES;
 	marked = has_word(name, len, "tmp") || has_word(name, len, "temp");
-	if (temporary && factory.python && is_python_name(name, len)) {
+	if (temporary && maker.python && is_python_name(name, len)) {
 		memcpy(out, "????????", PYTHON_NAME + 1);
 		return true;
 	}
@@ -208,7 +208,7 @@ bool aw_component_pattern(const char *name, size_t len, bool temporary,
 			at += n;
 			continue;
 		}
-		keep = fallback(name + at, n, temporary || (marked && at), factory.pid);
+		keep = kept(name + at, n, temporary || (marked && at), maker.pid);
 		to = put(out, to, name + at, keep);
 		if (keep < n) {
 			to = put_wildcard(out, to);
@@ -221,17 +221,17 @@ bool aw_component_pattern(const char *name, size_t len, bool temporary,
 }
 
 bool aw_component_of_path(const char *whole, const char *at, size_t len, bool rooted,
-	bool temporary, struct aw_name_maker factory, char out[AW_COMPONENT_SIZE])
+	bool temporary, struct aw_name_maker maker, char out[AW_COMPONENT_SIZE])
 {
 	if (rooted && at > whole && strncmp(whole, "proc/", 5) == 0 &&
 		look(at, len).digits == len) {
 		memcpy(out, "[0-9]*", 7);
 		return true;
 	}
-	if (rooted && factory.user && strlen(factory.user) == len &&
-		memcmp(factory.user, at, len) == 0) {
+	if (rooted && maker.user && strlen(maker.user) == len &&
+		memcmp(maker.user, at, len) == 0) {
 		memcpy(out, "$USER", 6);
 		return true;
 	}
-	return aw_component_pattern(at, len, temporary, factory, out);
+	return aw_component_pattern(at, len, temporary, maker, out);
 }

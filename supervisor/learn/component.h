@@ -27,7 +27,7 @@ struct aw_name_maker {
  * granted. True when the pattern has a wildcard.
  */
 bool aw_component_pattern(const char *name, size_t len, bool temporary,
-	struct aw_name_maker factory, char out[AW_COMPONENT_SIZE]);
+	struct aw_name_maker maker, char out[AW_COMPONENT_SIZE]);
 
 /*
  * The same for the part at of a path below the root directory (whole, no leading slash)
@@ -35,7 +35,7 @@ bool aw_component_pattern(const char *name, size_t len, bool temporary,
  * and the user's name is the variable.
  */
 bool aw_component_of_path(const char *whole, const char *at, size_t len, bool rooted,
-	bool temporary, struct aw_name_maker factory, char out[AW_COMPONENT_SIZE]);
+	bool temporary, struct aw_name_maker maker, char out[AW_COMPONENT_SIZE]);
 
 /* The same with nothing made up: every sign means itself. */
 void aw_component_quote(const char *name, size_t len, char out[AW_COMPONENT_SIZE]);

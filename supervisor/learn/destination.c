@@ -26,8 +26,8 @@ struct aw_name_maker aw_name_maker_of(
 		seen->pid, name && strncmp(name, "/python", 7) == 0, user};
 }
 
-char *aw_destination_path(const struct aw_learner *learner, const char *path,
-	struct aw_name_maker factory)
+char *aw_destination_path(
+	const struct aw_learner *learner, const char *path, struct aw_name_maker maker)
 {
 	const struct aw_path_variables *anchors = &learner->sieve.anchors;
 	const char *rest;
@@ -41,7 +41,7 @@ char *aw_destination_path(const struct aw_learner *learner, const char *path,
 
 		out[used++] = '/';
 		aw_component_of_path(start, rest, len, name[0] == '\0',
-			aw_root_is_temporary(name, above), factory, out + used);
+			aw_root_is_temporary(name, above), maker, out + used);
 		used += strlen(out + used);
 		snprintf(
 			above, sizeof(above), "%.*s", (int)(rest + len - start), start);

@@ -86,8 +86,8 @@ void aw_question_free(struct aw_learn_question *question);
 char *aw_destination_text(
 	const struct aw_learner *learner, const struct aw_seen *seen, bool listen);
 /* The pattern for a path outside of the tree; owned by the caller. */
-char *aw_destination_path(const struct aw_learner *learner, const char *path,
-	struct aw_name_maker factory);
+char *aw_destination_path(
+	const struct aw_learner *learner, const char *path, struct aw_name_maker maker);
 struct aw_name_maker aw_name_maker_of(
 	const struct aw_learner *learner, const struct aw_seen *seen);
 /* Many ports of this machine become all of them. */

@@ -70,7 +70,7 @@ struct descent {
 	struct aw_learn_tree *tree;
 	const char *anchor, *rest;
 	enum aw_access access;
-	struct aw_name_maker factory;
+	struct aw_name_maker maker;
 	int limit; /* parts of the known directory, or -1 */
 	bool anywhere;
 };
@@ -101,7 +101,7 @@ static struct aw_branch *descend(
 			return branch;
 		}
 		wild = aw_component_of_path(
-			d->rest, at, len, !d->anchor[0], temporary, d->factory, name);
+			d->rest, at, len, !d->anchor[0], temporary, d->maker, name);
 		branch = child_of(d->tree, branch, name, wild);
 		at += len + (at[len] == '/');
 		snprintf(above, sizeof(above), "%.*s",
@@ -116,9 +116,9 @@ static struct aw_branch *descend(
 }
 
 struct aw_branch *aw_learn_tree_find(struct aw_learn_tree *tree, const char *path,
-	enum aw_access access, struct aw_name_maker factory, bool *ret_whole)
+	enum aw_access access, struct aw_name_maker maker, bool *ret_whole)
 {
-	struct descent d = {.tree = tree, .access = access, .factory = factory};
+	struct descent d = {.tree = tree, .access = access, .maker = maker};
 	size_t anchor = aw_path_variable_of(tree->anchors, path, &d.rest);
 	struct aw_branch *top = tree->tops[anchor];
 

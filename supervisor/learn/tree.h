@@ -63,7 +63,7 @@ void aw_learn_tree_free(struct aw_learn_tree *tree);
  * is a known directory and stands for all below.
  */
 struct aw_branch *aw_learn_tree_find(struct aw_learn_tree *tree, const char *path,
-	enum aw_access access, struct aw_name_maker factory, bool *ret_whole);
+	enum aw_access access, struct aw_name_maker maker, bool *ret_whole);
 
 /* Note that a person is asked about path: no directory above it may stand for it. */
 void aw_learn_tree_ask(struct aw_learn_tree *tree, const char *path);

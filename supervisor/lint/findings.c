@@ -75,17 +75,17 @@ static bool has(const struct aw_findings *findings, const struct aw_finding *wan
 void aw_findings_intersect(
 	struct aw_findings *findings, const struct aw_findings *others)
 {
-	size_t fallback = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < findings->count; i++) {
 		if (has(others, &findings->items[i])) {
-			findings->items[fallback++] = findings->items[i];
+			findings->items[kept++] = findings->items[i];
 			continue;
 		}
 		free(findings->items[i].file);
 		free(findings->items[i].text);
 	}
-	findings->count = fallback;
+	findings->count = kept;
 }
 
 /* Where a file was first spoken of. */

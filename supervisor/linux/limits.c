@@ -137,18 +137,18 @@ void aw_limits_prepare(const struct aw_limits *params,
 /* The first so many of the processors that it may use now. */
 static void keep_processors(unsigned count)
 {
-	cpu_set_t now, fallback;
+	cpu_set_t now, kept;
 
-	CPU_ZERO(&fallback);
+	CPU_ZERO(&kept);
 	if (sched_getaffinity(0, sizeof(now), &now) < 0)
 		return;
 	for (int i = 0; i < CPU_SETSIZE && count; i++) {
 		if (!CPU_ISSET(i, &now))
 			continue;
-		CPU_SET(i, &fallback);
+		CPU_SET(i, &kept);
 		count--;
 	}
-	sched_setaffinity(0, sizeof(fallback), &fallback);
+	sched_setaffinity(0, sizeof(kept), &kept);
 }
 
 void aw_limits_join(const struct aw_limiter *limiter)

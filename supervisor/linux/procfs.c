@@ -262,7 +262,7 @@ bool aw_proc_has_our_view(pid_t pid)
 	       strcmp(ours, theirs) == 0;
 }
 
-pid_t aw_proc_outer_pid(pid_t pid, pid_t netns)
+pid_t aw_proc_outer_pid(pid_t pid, pid_t inner_pid)
 {
 	AW_CLOSEDIR DIR *dir = opendir("/proc");
 	char wanted[64], theirs[64];
@@ -276,7 +276,7 @@ pid_t aw_proc_outer_pid(pid_t pid, pid_t netns)
 		if (other > 0 &&
 			aw_proc_link(other, "ns/pid", theirs, sizeof(theirs)) > 0 &&
 			strcmp(theirs, wanted) == 0 &&
-			aw_proc_inner_pid(other) == netns)
+			aw_proc_inner_pid(other) == inner_pid)
 			return other;
 	}
 	return 0;

@@ -77,7 +77,7 @@ const char *aw_proc_status_value(const char *status, const char *name);
 bool aw_proc_has_our_view(pid_t pid);
 
 /* Who has this number in the pid namespace of a process; 0: nobody. */
-pid_t aw_proc_outer_pid(pid_t pid, pid_t netns);
+pid_t aw_proc_outer_pid(pid_t pid, pid_t inner_pid);
 
 /* The session's memory is mapped: the program that runs has said hello. */
 bool aw_proc_maps_session(pid_t pid);

@@ -87,7 +87,7 @@ static struct process *add(struct aw_processes *tree, pid_t pid, pid_t ppid)
 		return NULL;
 	HASH_FIND_INT(tree->processes, &ppid, parent);
 	p->who = (struct aw_process_info){
-		.pid = pid, .netns = pid, .ppid = ppid, .exe = "?", .umask = -1};
+		.pid = pid, .inner_pid = pid, .ppid = ppid, .exe = "?", .umask = -1};
 	p->who.rights_at = ++tree->changes;
 	p->who.role = aw_table_role(tree, pid, parent);
 	/* an orphan may have been made by one that had given its rights up */

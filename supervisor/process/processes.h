@@ -39,7 +39,7 @@ struct aw_role {
 /* One process, as a copy. */
 struct aw_process_info {
 	pid_t pid, ppid;
-	pid_t netns;	 /* pid in its own namespace, once told; else pid */
+	pid_t inner_pid; /* pid in its own namespace, once told; else pid */
 	const char *exe; /* interned */
 	enum aw_shim_state shim;
 	bool plain_root; /* its root and mount namespace are ours */
@@ -157,7 +157,7 @@ void aw_processes_set_shim(
 void aw_processes_set_plain(struct aw_processes *tree, pid_t pid);
 
 /* What it calls itself, behind a sandbox with a pid namespace. */
-void aw_processes_set_netns(struct aw_processes *tree, pid_t pid, pid_t netns);
+void aw_processes_set_inner_pid(struct aw_processes *tree, pid_t pid, pid_t inner_pid);
 
 /* From now on it has a filter of its own / another root; children inherit the first. */
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid);

@@ -8,9 +8,9 @@ void aw_processes_set_shim(
 	WITH_PROCESS(tree, pid, p_->who.shim = shim);
 }
 
-void aw_processes_set_netns(struct aw_processes *tree, pid_t pid, pid_t netns)
+void aw_processes_set_inner_pid(struct aw_processes *tree, pid_t pid, pid_t inner_pid)
 {
-	WITH_PROCESS(tree, pid, p_->who.netns = netns);
+	WITH_PROCESS(tree, pid, p_->who.inner_pid = inner_pid);
 }
 
 void aw_processes_set_filtered(struct aw_processes *tree, pid_t pid)

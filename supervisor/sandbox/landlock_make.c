@@ -15,7 +15,7 @@
 /* A directory with more in it is not carved: its grants would cost more than they hold. */
 enum { CHILDREN_MAX = 20000 };
 
-struct factory {
+struct maker {
 	const struct aw_landlock_params *params;
 	struct aw_landlock *to;
 	const struct aw_plan_entry **entries; /* parents right before what is below */
@@ -52,7 +52,7 @@ static uint64_t rights_for_proc(void)
 }
 
 static uint64_t rights_for(
-	const struct factory *m, const char *path, enum aw_plan_access access)
+	const struct maker *m, const char *path, enum aw_plan_access access)
 {
 	if (access == AW_PLAN_NOTHING)
 		return 0;
@@ -117,7 +117,7 @@ bool aw_landlock_grant(struct aw_landlock *to, const char *path, uint64_t access
 	return true;
 }
 
-static void grant(struct factory *m, const char *path, uint64_t access)
+static void grant(struct maker *m, const char *path, uint64_t access)
 {
 	if (!m->failed && !aw_landlock_grant(m->to, path, access))
 		m->failed = true;
@@ -138,7 +138,7 @@ static bool look(const char *path, mode_t *ret)
  * A symbolic link needs no grant: what it leads to is judged by its own name.  Nor does
  * a name that goes through one, and the kernel would follow it to the wrong place.
  */
-static bool is_real(const struct factory *m, const struct aw_plan_entry *entry)
+static bool is_real(const struct maker *m, const struct aw_plan_entry *entry)
 {
 	AW_FREE char *real = NULL;
 
@@ -148,7 +148,7 @@ static bool is_real(const struct factory *m, const struct aw_plan_entry *entry)
 	return real && strcmp(real, entry->path) == 0;
 }
 
-static size_t end_of_subtree(const struct factory *m, size_t at, size_t to)
+static size_t end_of_subtree(const struct maker *m, size_t at, size_t to)
 {
 	const char *folder = m->entries[at]->path;
 
@@ -157,10 +157,10 @@ static size_t end_of_subtree(const struct factory *m, size_t at, size_t to)
 	return at;
 }
 
-static void walk(struct factory *m, const char *path, const struct aw_plan_entry *entry,
+static void walk(struct maker *m, const char *path, const struct aw_plan_entry *entry,
 	enum aw_plan_access access, struct range below);
 
-static void walk_entries(struct factory *m, struct range below)
+static void walk_entries(struct maker *m, struct range below)
 {
 	size_t end;
 
@@ -175,7 +175,7 @@ static void walk_entries(struct factory *m, struct range below)
 }
 
 /* A view of its own lacks what is out of reach, but for directories mounted as a whole. */
-static bool has_whole(const struct factory *m, struct range below)
+static bool has_whole(const struct maker *m, struct range below)
 {
 	for (size_t i = below.from; i < below.to; i++)
 		if (m->entries[i]->whole)
@@ -184,7 +184,7 @@ static bool has_whole(const struct factory *m, struct range below)
 }
 
 /* Something that is there is to be left out of this readable tree. */
-static bool needs_carving(const struct factory *m, struct range below)
+static bool needs_carving(const struct maker *m, struct range below)
 {
 	size_t end;
 
@@ -204,8 +204,7 @@ static bool needs_carving(const struct factory *m, struct range below)
 }
 
 /* The entries at and below path, of those in `of`. */
-static struct range entries_at(
-	const struct factory *m, const char *path, struct range of)
+static struct range entries_at(const struct maker *m, const char *path, struct range of)
 {
 	size_t low = of.from, high = of.to;
 
@@ -226,7 +225,7 @@ static struct range entries_at(
 }
 
 /* A child of a carved directory: what the plan says of it, else it may be read. */
-static void walk_child(struct factory *m, const char *path, struct range below)
+static void walk_child(struct maker *m, const char *path, struct range below)
 {
 	struct range here = entries_at(m, path, below);
 	const struct aw_plan_entry *entry =
@@ -251,7 +250,7 @@ static bool is_carvable(const char *path)
 	return folder && count <= CHILDREN_MAX;
 }
 
-static void carve(struct factory *m, const char *path, struct range below)
+static void carve(struct maker *m, const char *path, struct range below)
 {
 	AW_CLOSEDIR DIR *folder = opendir(path);
 	const struct dirent *child;
@@ -271,7 +270,7 @@ static void carve(struct factory *m, const char *path, struct range below)
 }
 
 /* entry: that of path itself, or NULL where its directory's counts. */
-static void walk(struct factory *m, const char *path, const struct aw_plan_entry *entry,
+static void walk(struct maker *m, const char *path, const struct aw_plan_entry *entry,
 	enum aw_plan_access access, struct range below)
 {
 	if (m->failed)
@@ -291,7 +290,7 @@ static void walk(struct factory *m, const char *path, const struct aw_plan_entry
 }
 
 /* The entry that counts for path. */
-static const struct aw_plan_entry *deepest(const struct factory *m, const char *path)
+static const struct aw_plan_entry *deepest(const struct maker *m, const char *path)
 {
 	const struct aw_plan_entry *found = NULL;
 
@@ -303,7 +302,7 @@ static const struct aw_plan_entry *deepest(const struct factory *m, const char *
 }
 
 /* A rule of the policy has a word on what stands in /dev by this name. */
-static bool is_ruled(const struct factory *m, const char *device)
+static bool is_ruled(const struct maker *m, const char *device)
 {
 	const struct aw_plan_entry *of = deepest(m, device);
 
@@ -315,7 +314,7 @@ static bool is_ruled(const struct factory *m, const char *device)
  * mq_open(2) opens a file in a mount of the kernel's own, whose root is that of
  * /dev/mqueue: no grant above it counts.  Queues are made and removed without a right.
  */
-static void grant_queues(struct factory *m)
+static void grant_queues(struct maker *m)
 {
 	static const char queues[] = "/dev/mqueue";
 	const struct aw_plan_entry *of = deepest(m, queues);
@@ -329,7 +328,7 @@ static void grant_queues(struct factory *m)
  * it: what no entry names is taken as wanted, what a rule of the policy took away is
  * not given back.
  */
-static void grant_basics(struct factory *m)
+static void grant_basics(struct maker *m)
 {
 	static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
 		"/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts",
@@ -350,7 +349,7 @@ static void grant_basics(struct factory *m)
  * itself, /tmp where there would be none, and what else is there to be listed is what
  * it shows.
  */
-static void grant_own(struct factory *m)
+static void grant_own(struct maker *m)
 {
 	const struct aw_plan_entry *tmp = deepest(m, "/tmp");
 
@@ -364,20 +363,20 @@ static void grant_own(struct factory *m)
 
 void aw_landlock_tidy(struct aw_landlock *to)
 {
-	size_t fallback = 0;
+	size_t kept = 0;
 
 	if (!to->count)
 		return;
 	qsort(to->rules, to->count, sizeof(*to->rules), compare_rules);
 	for (size_t i = 1; i < to->count; i++) {
-		if (strcmp(to->rules[fallback].path, to->rules[i].path) != 0) {
-			to->rules[++fallback] = to->rules[i];
+		if (strcmp(to->rules[kept].path, to->rules[i].path) != 0) {
+			to->rules[++kept] = to->rules[i];
 			continue;
 		}
-		to->rules[fallback].access |= to->rules[i].access;
+		to->rules[kept].access |= to->rules[i].access;
 		free(to->rules[i].path);
 	}
-	to->count = fallback + 1;
+	to->count = kept + 1;
 }
 
 static void add_ports(
@@ -389,7 +388,7 @@ static void add_ports(
 			(struct aw_landlock_port){ports[i], access};
 }
 
-static int add_network(struct factory *m)
+static int add_network(struct maker *m)
 {
 	const struct aw_plan *plan = m->params->plan;
 	struct aw_landlock *to = m->to;
@@ -418,7 +417,7 @@ int aw_landlock_make(const struct aw_landlock_params *params, struct aw_landlock
 	const struct aw_plan *plan = params->plan;
 	struct aw_landlock made = {
 		.version = params->version, .files = rights_of_files(params->version)};
-	struct factory m = {.params = params, .to = &made, .count = plan->count};
+	struct maker m = {.params = params, .to = &made, .count = plan->count};
 	AW_FREE const struct aw_plan_entry **entries =
 		calloc(plan->count + 1, sizeof(struct aw_plan_entry *));
 

@@ -78,10 +78,10 @@ bool aw_plan_lacks(const struct aw_plan *plan, const char *path)
 	return aw_plan_reach(plan, path) == AW_PLAN_NOTHING;
 }
 
-static struct aw_plan_entry *push(struct aw_plan_maker *factory,
+static struct aw_plan_entry *push(struct aw_plan_maker *maker,
 	const struct aw_plan_place *place, const char *source)
 {
-	struct aw_plan *plan = factory->plan;
+	struct aw_plan *plan = maker->plan;
 	struct aw_plan_entry *entries =
 		realloc(plan->entries, (plan->count + 1) * sizeof(*entries));
 	AW_FREE char *path = strdup(place->path), *from = strdup(source);
@@ -89,7 +89,7 @@ static struct aw_plan_entry *push(struct aw_plan_maker *factory,
 	if (entries)
 		plan->entries = entries;
 	if (!entries || !path || !from) {
-		factory->failed = true;
+		maker->failed = true;
 		return NULL;
 	}
 	entries += plan->count++;
@@ -114,9 +114,9 @@ static char *source_of(const struct aw_plan *plan, const struct aw_plan_place *p
 	return source;
 }
 
-static void push_link(struct aw_plan_maker *factory, const char *path)
+static void push_link(struct aw_plan_maker *maker, const char *path)
 {
-	struct aw_plan *plan = factory->plan;
+	struct aw_plan *plan = maker->plan;
 	AW_FREE char *from = NULL, *to = NULL;
 	struct aw_plan_link *links;
 	char text[4096];
@@ -131,7 +131,7 @@ static void push_link(struct aw_plan_maker *factory, const char *path)
 	if (links)
 		plan->links = links;
 	if (!links || !from || !to) {
-		factory->failed = true;
+		maker->failed = true;
 		return;
 	}
 	links[plan->link_count++] =
@@ -144,21 +144,21 @@ static bool by_wish(const struct aw_plan_entry *entry)
 }
 
 /* What is allowed here by wish and policy together. */
-static enum aw_plan_access allowed_at(const struct aw_plan_maker *factory,
+static enum aw_plan_access allowed_at(const struct aw_plan_maker *maker,
 	const struct aw_plan_place *place, const struct aw_plan_entry *parent,
 	const struct aw_grade *grade)
 {
 	bool by_default = grade->rule == AW_NO_RULE && !place->taken_out;
 
 	if (place->exposed)
-		return aw_plan_shown_at(factory, place->access, grade);
+		return aw_plan_shown_at(maker, place->access, grade);
 	if (place->forced)
 		return place->access;
 	if (by_default && parent && strcmp(parent->why, "exposed") == 0)
 		return parent->access;
-	if (factory->minimal && !parent)
+	if (maker->minimal && !parent)
 		return AW_PLAN_NOTHING;
-	if (factory->minimal && by_default && !place->wished && !place->socket)
+	if (maker->minimal && by_default && !place->wished && !place->socket)
 		return by_wish(parent) ? parent->access : AW_PLAN_NOTHING;
 	if (grade->access == AW_PLAN_NOTHING && by_default &&
 		(place->wished || place->socket))
@@ -179,9 +179,9 @@ static bool is_news(const struct aw_plan_place *place,
 }
 
 /* Make the place's entry, if it needs one. */
-static void settle(struct aw_plan_maker *factory, const struct aw_plan_place *place)
+static void settle(struct aw_plan_maker *maker, const struct aw_plan_place *place)
 {
-	struct aw_plan *plan = factory->plan;
+	struct aw_plan *plan = maker->plan;
 	const struct aw_plan_entry *parent = above(plan, place->path);
 	bool narrow = !parent || parent->partial || parent->access == AW_PLAN_NOTHING;
 	AW_FREE char *source = source_of(plan, place);
@@ -192,28 +192,28 @@ static void settle(struct aw_plan_maker *factory, const struct aw_plan_place *pl
 	bool there;
 
 	if (!source) {
-		factory->failed = true;
+		maker->failed = true;
 		return;
 	}
 	there = lstat(source, &st) == 0 || (place->forced && !place->source);
 	if (there && lstat(source, &st) == 0 && S_ISLNK(st.st_mode)) {
 		if (narrow && (place->wished || place->listed))
-			push_link(factory, place->path);
+			push_link(maker, place->path);
 		return;
 	}
 	if (there && lstat(source, &st) == 0 && !S_ISDIR(st.st_mode))
-		aw_grade_file(factory->image, place->path, &grade);
+		aw_grade_file(maker->image, place->path, &grade);
 	else
-		aw_grade_directory(factory->image, place->path, &grade);
-	access = allowed_at(factory, place, parent, &grade);
-	if (access == AW_PLAN_WRITE && aw_plan_is_shown_to_read(factory, place->path))
+		aw_grade_directory(maker->image, place->path, &grade);
+	access = allowed_at(maker, place, parent, &grade);
+	if (access == AW_PLAN_WRITE && aw_plan_is_shown_to_read(maker, place->path))
 		access = AW_PLAN_READ;
 	if (place->raised && access == AW_PLAN_READ)
 		access = AW_PLAN_WRITE;
 	if (!is_news(place, parent, access) ||
 		(!there && !(access == AW_PLAN_NOTHING && parent && parent->partial)))
 		return;
-	entry = push(factory, place, source);
+	entry = push(maker, place, source);
 	if (!entry)
 		return;
 	entry->access =
@@ -229,23 +229,23 @@ static void settle(struct aw_plan_maker *factory, const struct aw_plan_place *pl
 		entry->why = "policy";
 }
 
-static void want_boundaries(struct aw_plan_maker *factory)
+static void want_boundaries(struct aw_plan_maker *maker)
 {
 	char path[4096];
 	struct stat st;
 
-	for (size_t i = 0; i < aw_image_pattern_count(factory->image); i++) {
+	for (size_t i = 0; i < aw_image_pattern_count(maker->image); i++) {
 		struct aw_boundary boundary;
 		struct aw_plan_place *place;
 		AW_FREE char *host = NULL, *real = NULL;
 
 		if (!aw_image_boundary(
-			    factory->image, i, path, sizeof(path), &boundary) ||
+			    maker->image, i, path, sizeof(path), &boundary) ||
 			boundary.kind == AW_BOUNDARY_OTHER)
 			continue;
-		host = aw_plan_host_path(factory, path);
+		host = aw_plan_host_path(maker, path);
 		if (!host) {
-			factory->failed = true;
+			maker->failed = true;
 			return;
 		}
 		if (lstat(host, &st) ==
@@ -253,76 +253,76 @@ static void want_boundaries(struct aw_plan_maker *factory)
 			real = realpath(host, NULL);
 		if (real && strcmp(real, host) != 0)
 			continue; /* judged by its own name */
-		place = aw_plan_place_add(factory, path, "policy");
+		place = aw_plan_place_add(maker, path, "policy");
 		place->taken_out = boundary.negated && !boundary.wild;
 		place->socket = boundary.kind == AW_BOUNDARY_SOCKET && !boundary.wild;
 	}
 }
 
-static void want_parts(struct aw_plan_maker *factory)
+static void want_parts(struct aw_plan_maker *maker)
 {
-	const struct aw_plan_params *params = factory->params;
+	const struct aw_plan_params *params = maker->params;
 
 	for (size_t i = 0; params->parts && params->parts[i]; i++) {
 		struct aw_plan_place *place =
-			aw_plan_place_add(factory, params->parts[i], "session");
+			aw_plan_place_add(maker, params->parts[i], "session");
 
 		place->forced = true;
 		place->access = AW_PLAN_READ;
 	}
 	if (params->instance) {
 		struct aw_plan_place *place =
-			aw_plan_place_add(factory, params->instance, "instance");
+			aw_plan_place_add(maker, params->instance, "instance");
 
 		place->forced = true;
 		place->access = AW_PLAN_WRITE;
 	}
-	aw_plan_want_exposed(factory);
+	aw_plan_want_exposed(maker);
 }
 
-static void make(struct aw_plan_maker *factory)
+static void make(struct aw_plan_maker *maker)
 {
 	struct aw_grade all;
 
-	aw_grade_directory(factory->image, "/", &all);
-	factory->minimal = factory->params->minimal || all.access == AW_PLAN_NOTHING;
-	aw_plan_place_add(factory, "/", "policy");
-	want_boundaries(factory);
-	want_parts(factory);
-	if (factory->minimal)
-		aw_plan_want_minimal(factory);
-	if (factory->failed)
+	aw_grade_directory(maker->image, "/", &all);
+	maker->minimal = maker->params->minimal || all.access == AW_PLAN_NOTHING;
+	aw_plan_place_add(maker, "/", "policy");
+	want_boundaries(maker);
+	want_parts(maker);
+	if (maker->minimal)
+		aw_plan_want_minimal(maker);
+	if (maker->failed)
 		return;
-	aw_places_merge(factory);
-	aw_plan_look_for_missing(factory);
-	if (factory->failed)
+	aw_places_merge(maker);
+	aw_plan_look_for_missing(maker);
+	if (maker->failed)
 		return;
-	aw_places_merge(factory);
-	for (size_t i = 0; i < factory->count; i++)
-		settle(factory, &factory->places[i]);
-	if (!factory->failed && factory->plan->count)
-		aw_plan_mark_whole(factory);
+	aw_places_merge(maker);
+	for (size_t i = 0; i < maker->count; i++)
+		settle(maker, &maker->places[i]);
+	if (!maker->failed && maker->plan->count)
+		aw_plan_mark_whole(maker);
 }
 
 int aw_plan_make(
 	const struct aw_plan_params *params, struct aw_plan *ret, struct aw_error *err)
 {
 	struct aw_plan plan = {.count = 0};
-	struct aw_plan_maker factory = {
+	struct aw_plan_maker maker = {
 		.params = params, .image = params->policy->image, .plan = &plan};
 
 	if (aw_plan_check_exposed(params, err) < 0)
 		return -1;
-	make(&factory);
+	make(&maker);
 	if (params->instance && !(plan.instance = strdup(params->instance)))
-		factory.failed = true;
+		maker.failed = true;
 	if (!aw_plan_fill_network(params, &plan))
-		factory.failed = true;
-	for (size_t i = 0; i < factory.count; i++)
-		aw_plan_place_free(&factory.places[i]);
-	free(factory.places);
-	free(factory.real);
-	if (factory.failed) {
+		maker.failed = true;
+	for (size_t i = 0; i < maker.count; i++)
+		aw_plan_place_free(&maker.places[i]);
+	free(maker.places);
+	free(maker.real);
+	if (maker.failed) {
 		aw_plan_release(&plan);
 		return aw_fail(err, ENOMEM, "planning the sandbox: out of memory");
 	}

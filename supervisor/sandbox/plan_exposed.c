@@ -11,9 +11,9 @@
 #include "supervisor/util/cleanup.h"
 
 const struct aw_exposed *aw_plan_exposed_at(
-	const struct aw_plan_maker *factory, const char *path)
+	const struct aw_plan_maker *maker, const char *path)
 {
-	const struct aw_policy *policy = factory->params->policy;
+	const struct aw_policy *policy = maker->params->policy;
 	const struct aw_exposed *best = NULL;
 
 	for (size_t i = 0; i < policy->exposed_count; i++) {
@@ -31,16 +31,16 @@ static bool has_other_name(const struct aw_exposed *e)
 	return e && strcmp(e->source, e->target) != 0;
 }
 
-bool aw_plan_is_shown_to_read(const struct aw_plan_maker *factory, const char *path)
+bool aw_plan_is_shown_to_read(const struct aw_plan_maker *maker, const char *path)
 {
-	const struct aw_exposed *e = aw_plan_exposed_at(factory, path);
+	const struct aw_exposed *e = aw_plan_exposed_at(maker, path);
 
 	return has_other_name(e) && !e->write;
 }
 
-char *aw_plan_host_path(const struct aw_plan_maker *factory, const char *path)
+char *aw_plan_host_path(const struct aw_plan_maker *maker, const char *path)
 {
-	const struct aw_exposed *e = aw_plan_exposed_at(factory, path);
+	const struct aw_exposed *e = aw_plan_exposed_at(maker, path);
 	char *host = NULL;
 
 	if (!has_other_name(e))
@@ -50,28 +50,28 @@ char *aw_plan_host_path(const struct aw_plan_maker *factory, const char *path)
 	return host;
 }
 
-enum aw_plan_access aw_plan_shown_at(const struct aw_plan_maker *factory,
+enum aw_plan_access aw_plan_shown_at(const struct aw_plan_maker *maker,
 	enum aw_plan_access wanted, const struct aw_grade *grade)
 {
 	bool decides =
-		grade->rule != AW_NO_RULE || aw_image_defaults_apart(factory->image);
+		grade->rule != AW_NO_RULE || aw_image_defaults_apart(maker->image);
 
 	return decides && grade->access < wanted ? grade->access : wanted;
 }
 
-void aw_plan_want_exposed(struct aw_plan_maker *factory)
+void aw_plan_want_exposed(struct aw_plan_maker *maker)
 {
-	const struct aw_plan_params *params = factory->params;
+	const struct aw_plan_params *params = maker->params;
 
 	for (size_t i = 0; i < params->policy->exposed_count; i++) {
 		const struct aw_exposed *e = &params->policy->exposed[i];
 		struct aw_plan_place *place =
-			aw_plan_place_add(factory, e->target, "exposed");
+			aw_plan_place_add(maker, e->target, "exposed");
 
 		place->forced = place->exposed = true;
 		place->access = e->write ? AW_PLAN_WRITE : AW_PLAN_READ;
 		place->source = strdup(e->source);
-		factory->failed |= !place->source;
+		maker->failed |= !place->source;
 	}
 }
 

@@ -41,40 +41,40 @@ struct aw_plan_maker {
 
 /* A new place (path is copied), or an aside one after a failed allocation. */
 struct aw_plan_place *aw_plan_place_add(
-	struct aw_plan_maker *factory, const char *path, const char *why);
+	struct aw_plan_maker *maker, const char *path, const char *why);
 
 /* The `expose` entry that a path is shown by, or NULL. */
 const struct aw_exposed *aw_plan_exposed_at(
-	const struct aw_plan_maker *factory, const char *path);
+	const struct aw_plan_maker *maker, const char *path);
 
 /* Where a path is on the host; NULL: out of memory. */
-char *aw_plan_host_path(const struct aw_plan_maker *factory, const char *path);
+char *aw_plan_host_path(const struct aw_plan_maker *maker, const char *path);
 
 /* Is it shown under another name, and not to be changed there? */
-bool aw_plan_is_shown_to_read(const struct aw_plan_maker *factory, const char *path);
+bool aw_plan_is_shown_to_read(const struct aw_plan_maker *maker, const char *path);
 
 /* Sort, and make one of several at the same path. */
-void aw_places_merge(struct aw_plan_maker *factory);
+void aw_places_merge(struct aw_plan_maker *maker);
 void aw_plan_place_free(struct aw_plan_place *place);
 
 /* identity.c: note which file an entry's source is. */
 void aw_plan_identify(struct aw_plan_entry *entry);
 
 /* A path to be read: its real path, and every symbolic link on the way. */
-void aw_plan_want(struct aw_plan_maker *factory, const char *path, const char *why);
+void aw_plan_want(struct aw_plan_maker *maker, const char *path, const char *why);
 
 /* plan_view.c: what a minimal view holds besides the policy. */
-void aw_plan_want_minimal(struct aw_plan_maker *factory);
+void aw_plan_want_minimal(struct aw_plan_maker *maker);
 
 /*
  * plan_missing.c: what is not there yet.  A denied path makes its directory one that is
  * listed one by one, a writable one makes its directory one where new names can be
  * made.
  */
-void aw_plan_look_for_missing(struct aw_plan_maker *factory);
+void aw_plan_look_for_missing(struct aw_plan_maker *maker);
 
 /* plan_whole.c: once all entries are made. */
-void aw_plan_mark_whole(struct aw_plan_maker *factory);
+void aw_plan_mark_whole(struct aw_plan_maker *maker);
 
 /* What the policy says about a place. */
 struct aw_grade {
@@ -92,9 +92,9 @@ void aw_grade_directory(
  * What is exposed is shown against a default, but not against a rule.  The default of
  * the system policy or of a file that is not trusted is not for others to set aside.
  */
-enum aw_plan_access aw_plan_shown_at(const struct aw_plan_maker *factory,
+enum aw_plan_access aw_plan_shown_at(const struct aw_plan_maker *maker,
 	enum aw_plan_access wanted, const struct aw_grade *grade);
-void aw_plan_want_exposed(struct aw_plan_maker *factory);
+void aw_plan_want_exposed(struct aw_plan_maker *maker);
 int aw_plan_check_exposed(const struct aw_plan_params *params, struct aw_error *err);
 
 bool aw_plan_fill_network(const struct aw_plan_params *params, struct aw_plan *plan);

@@ -21,40 +21,39 @@ bool aw_path_is_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && (!path[len] || path[len] == '/');
 }
 
-static bool make_room(struct aw_plan_maker *factory)
+static bool make_room(struct aw_plan_maker *maker)
 {
-	size_t room = factory->room ? factory->room * 2 : 64;
+	size_t room = maker->room ? maker->room * 2 : 64;
 	struct aw_plan_place *places;
 
-	if (factory->count < factory->room)
+	if (maker->count < maker->room)
 		return true;
-	places = realloc(factory->places, room * sizeof(*places));
+	places = realloc(maker->places, room * sizeof(*places));
 	if (!places)
 		return false;
-	factory->places = places;
-	factory->room = room;
+	maker->places = places;
+	maker->room = room;
 	return true;
 }
 
 struct aw_plan_place *aw_plan_place_add(
-	struct aw_plan_maker *factory, const char *path, const char *why)
+	struct aw_plan_maker *maker, const char *path, const char *why)
 {
 	static struct aw_plan_place aside;
 	AW_FREE char *copy = strdup(path);
 	struct aw_plan_place *place;
 
-	if (!copy || !make_room(factory)) {
-		factory->failed = true;
+	if (!copy || !make_room(maker)) {
+		maker->failed = true;
 		return &aside;
 	}
-	place = &factory->places[factory->count++];
+	place = &maker->places[maker->count++];
 	*place = (struct aw_plan_place){.path = aw_take_ptr(&copy), .why = why};
 	return place;
 }
 
 /* Each symbolic link on the way is wished for too; the path behind the first one. */
-static char *behind_link(
-	struct aw_plan_maker *factory, const char *path, const char *why)
+static char *behind_link(struct aw_plan_maker *maker, const char *path, const char *why)
 {
 	AW_FREE char *at = strdup(path);
 	char *ret = NULL;
@@ -69,7 +68,7 @@ static char *behind_link(
 		if (lstat(at, &st) == 0 && S_ISLNK(st.st_mode) &&
 			(n = readlink(at, text, sizeof(text) - 1)) > 0) {
 			text[n] = '\0';
-			aw_plan_place_add(factory, at, why)->wished = true;
+			aw_plan_place_add(maker, at, why)->wished = true;
 			*slash = '\0';
 			if (asprintf(&ret, "%s%s%s%s%s", text[0] == '/' ? "" : at,
 				    text[0] == '/' ? "" : "/", text, end ? "/" : "",
@@ -84,7 +83,7 @@ static char *behind_link(
 	return ret;
 }
 
-void aw_plan_want(struct aw_plan_maker *factory, const char *path, const char *why)
+void aw_plan_want(struct aw_plan_maker *maker, const char *path, const char *why)
 {
 	AW_FREE char *real = realpath(path, NULL), *at = NULL;
 
@@ -92,12 +91,12 @@ void aw_plan_want(struct aw_plan_maker *factory, const char *path, const char *w
 		return;
 	at = strdup(path);
 	for (int i = 0; at && i < LINKS_MAX; i++) {
-		char *next = behind_link(factory, at, why);
+		char *next = behind_link(maker, at, why);
 
 		free(at);
 		at = next;
 	}
-	aw_plan_place_add(factory, real, why)->wished = true;
+	aw_plan_place_add(maker, real, why)->wished = true;
 }
 
 static int by_path(const void *a, const void *b)
@@ -113,15 +112,15 @@ void aw_plan_place_free(struct aw_plan_place *place)
 	free(place->source);
 }
 
-void aw_places_merge(struct aw_plan_maker *factory)
+void aw_places_merge(struct aw_plan_maker *maker)
 {
-	struct aw_plan_place *to = factory->places;
+	struct aw_plan_place *to = maker->places;
 
-	if (!factory->count)
+	if (!maker->count)
 		return;
-	qsort(factory->places, factory->count, sizeof(*factory->places), by_path);
-	for (size_t i = 1; i < factory->count; i++) {
-		struct aw_plan_place *from = &factory->places[i];
+	qsort(maker->places, maker->count, sizeof(*maker->places), by_path);
+	for (size_t i = 1; i < maker->count; i++) {
+		struct aw_plan_place *from = &maker->places[i];
 
 		if (strcmp(to->path, from->path) != 0) {
 			*++to = *from;
@@ -148,5 +147,5 @@ void aw_places_merge(struct aw_plan_maker *factory)
 		}
 		aw_plan_place_free(from);
 	}
-	factory->count = (size_t)(to - factory->places) + 1;
+	maker->count = (size_t)(to - maker->places) + 1;
 }

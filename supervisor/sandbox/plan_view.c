@@ -28,18 +28,18 @@ static bool exists(const char *path)
 }
 
 static void want_if_there(
-	struct aw_plan_maker *factory, const char *folder, const char *name)
+	struct aw_plan_maker *maker, const char *folder, const char *name)
 {
 	AW_FREE char *path = NULL;
 
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		factory->failed = true;
+		maker->failed = true;
 	else if (exists(path))
-		aw_plan_want(factory, path, "program");
+		aw_plan_want(maker, path, "program");
 }
 
 /* The directories of modules that a package may load from: the outermost node_modules. */
-static bool want_modules(struct aw_plan_maker *factory, const char *real)
+static bool want_modules(struct aw_plan_maker *maker, const char *real)
 {
 	static const char name[] = "/node_modules/";
 	const char *at = strstr(real, name);
@@ -49,23 +49,23 @@ static bool want_modules(struct aw_plan_maker *factory, const char *real)
 		return false;
 	folder = strndup(real, (size_t)(at - real) + sizeof(name) - 2);
 	if (folder)
-		aw_plan_want(factory, folder, "program");
+		aw_plan_want(maker, folder, "program");
 	else
-		factory->failed = true;
+		maker->failed = true;
 	return true;
 }
 
 /* The nearest directory above with a package.json: never the home directory or "/". */
-static void want_package(struct aw_plan_maker *factory, const char *folder)
+static void want_package(struct aw_plan_maker *maker, const char *folder)
 {
-	const char *home = factory->params->variables->home;
+	const char *home = maker->params->variables->home;
 	AW_FREE char *at = strdup(folder);
 
 	while (at && at[0] && !(home && strcmp(at, home) == 0)) {
 		AW_FREE char *file = NULL;
 
 		if (asprintf(&file, "%s/package.json", at) >= 0 && exists(file)) {
-			aw_plan_want(factory, at, "program");
+			aw_plan_want(maker, at, "program");
 			return;
 		}
 		*strrchr(at, '/') = '\0';
@@ -73,27 +73,27 @@ static void want_package(struct aw_plan_maker *factory, const char *folder)
 }
 
 /* A directory "bin" mostly has what its programs need beside it. */
-static void want_beside(struct aw_plan_maker *factory, const char *folder)
+static void want_beside(struct aw_plan_maker *maker, const char *folder)
 {
 	const char *slash = strrchr(folder, '/');
 	AW_FREE char *above = strndup(folder, (size_t)(slash - folder));
 
 	if (!above || above[0] == '\0' || strcmp(slash, "/bin") != 0)
 		return;
-	want_if_there(factory, above, "lib");
-	want_if_there(factory, above, "pyvenv.cfg");
+	want_if_there(maker, above, "lib");
+	want_if_there(maker, above, "pyvenv.cfg");
 }
 
-static void want_folder_of(struct aw_plan_maker *factory, const char *path)
+static void want_folder_of(struct aw_plan_maker *maker, const char *path)
 {
-	const char *home = factory->params->variables->home;
+	const char *home = maker->params->variables->home;
 	AW_FREE char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
 
-	aw_plan_want(factory, path, "program");
+	aw_plan_want(maker, path, "program");
 	if (!folder || !folder[0] || (home && strcmp(folder, home) == 0))
 		return;
-	aw_plan_want(factory, folder, "program");
-	want_beside(factory, folder);
+	aw_plan_want(maker, folder, "program");
+	want_beside(maker, folder);
 }
 
 /* "#! /usr/bin/env node": the interpreter, and the program that env would find. */
@@ -121,7 +121,7 @@ static int read_interpreters(const char *path, char *line, size_t size, char *re
 	return count;
 }
 
-static void want_program(struct aw_plan_maker *factory, const char *path, int depth)
+static void want_program(struct aw_plan_maker *maker, const char *path, int depth)
 {
 	AW_FREE char *real = realpath(path, NULL);
 	char line[512], *names[2] = {NULL, NULL};
@@ -131,14 +131,14 @@ static void want_program(struct aw_plan_maker *factory, const char *path, int de
 	if (!real)
 		return;
 	if (path[0] == '/')
-		want_folder_of(factory, path);
-	want_folder_of(factory, real);
-	if (!want_modules(factory, real)) {
+		want_folder_of(maker, path);
+	want_folder_of(maker, real);
+	if (!want_modules(maker, real)) {
 		AW_FREE char *folder =
 			strndup(real, (size_t)(strrchr(real, '/') - real));
 
 		if (folder)
-			want_package(factory, folder);
+			want_package(maker, folder);
 	}
 	count = depth < INTERPRETERS_MAX
 			? read_interpreters(real, line, sizeof(line), names)
@@ -147,36 +147,35 @@ static void want_program(struct aw_plan_maker *factory, const char *path, int de
 		AW_FREE char *found = NULL;
 
 		if (aw_find_program(names[i], &found, &err) == 0)
-			want_program(factory, found, depth + 1);
+			want_program(maker, found, depth + 1);
 	}
 }
 
-static void want_arguments(struct aw_plan_maker *factory)
+static void want_arguments(struct aw_plan_maker *maker)
 {
-	char **command = factory->params->command;
+	char **command = maker->params->command;
 
 	for (size_t i = 1; command && command[0] && command[i]; i++)
 		if (command[i][0] == '/' && command[i][1] && exists(command[i]))
-			aw_plan_want(factory, command[i], "argument");
+			aw_plan_want(maker, command[i], "argument");
 }
 
-void aw_plan_want_minimal(struct aw_plan_maker *factory)
+void aw_plan_want_minimal(struct aw_plan_maker *maker)
 {
-	const struct aw_plan_params *params = factory->params;
+	const struct aw_plan_params *params = maker->params;
 	struct stat st;
 
 	for (size_t i = 0; i < ARRAY_SIZE(system_paths); i++)
 		if (exists(system_paths[i]))
-			aw_plan_want(factory, system_paths[i], "system");
+			aw_plan_want(maker, system_paths[i], "system");
 	for (size_t i = 0; i < ARRAY_SIZE(system_files); i++)
 		if (exists(system_files[i]))
-			aw_plan_want(factory, system_files[i], "system");
+			aw_plan_want(maker, system_files[i], "system");
 	if (params->program)
-		want_program(factory, params->program, 0);
+		want_program(maker, params->program, 0);
 	if (params->cwd && strcmp(params->cwd, "/") != 0)
-		aw_plan_want(factory, params->cwd, "working directory");
-	want_arguments(factory);
+		aw_plan_want(maker, params->cwd, "working directory");
+	want_arguments(maker);
 	if (params->variables->home && stat(params->variables->home, &st) == 0)
-		aw_plan_place_add(factory, params->variables->home, "home")->stays =
-			true;
+		aw_plan_place_add(maker, params->variables->home, "home")->stays = true;
 }

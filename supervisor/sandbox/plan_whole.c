@@ -22,12 +22,12 @@ enum {
 
 /* Its name must not be seen either, and under a cover it would be. */
 static bool is_hidden(
-	const struct aw_plan_maker *factory, const struct aw_plan_entry *entry)
+	const struct aw_plan_maker *maker, const struct aw_plan_entry *entry)
 {
 	struct aw_decision decision;
 
 	aw_image_decide_path(
-		factory->image, AW_READ, entry->path, strlen(entry->path), &decision);
+		maker->image, AW_READ, entry->path, strlen(entry->path), &decision);
 	return entry->access == AW_PLAN_NOTHING && decision.verdict == AW_HIDE;
 }
 
@@ -55,28 +55,28 @@ static bool can_be_carved(const char *path)
 	return above && has_few("/");
 }
 
-static bool is_worth_it(const struct aw_plan_maker *factory, size_t index)
+static bool is_worth_it(const struct aw_plan_maker *maker, size_t index)
 {
-	const struct aw_plan *plan = factory->plan;
+	const struct aw_plan *plan = maker->plan;
 	const char *folder = plan->entries[index].path;
 	size_t parts = 0;
 
 	for (size_t i = index + 1; i < plan->count; i++) {
 		if (!aw_path_is_below(plan->entries[i].path, folder))
 			continue;
-		if (is_hidden(factory, &plan->entries[i]))
+		if (is_hidden(maker, &plan->entries[i]))
 			return false;
 		parts += plan->entries[i].access != AW_PLAN_NOTHING;
 	}
 	return parts > PARTS_FEW;
 }
 
-void aw_plan_mark_whole(struct aw_plan_maker *factory)
+void aw_plan_mark_whole(struct aw_plan_maker *maker)
 {
-	struct aw_plan *plan = factory->plan;
+	struct aw_plan *plan = maker->plan;
 
 	/* what is shown elsewhere has no neighbours that could be listed out here */
-	if (!factory->params->layered || plan->entries[0].partial ||
+	if (!maker->params->layered || plan->entries[0].partial ||
 		plan->entries[0].access != AW_PLAN_READ)
 		return;
 	for (size_t i = 0; i < plan->count; i++)
@@ -84,6 +84,6 @@ void aw_plan_mark_whole(struct aw_plan_maker *factory)
 			return;
 	for (size_t i = 1; i < plan->count; i++)
 		plan->entries[i].whole = plan->entries[i].partial &&
-					 is_worth_it(factory, i) &&
+					 is_worth_it(maker, i) &&
 					 can_be_carved(plan->entries[i].path);
 }

@@ -338,35 +338,34 @@ static void add_links(const char *path, size_t index)
  * Descriptors are opened in the first round and kept, so that in the second one they
  * are of what was replaced.
  */
-struct fallback {
+struct kept {
 	int itself, folder, readable;
 };
 
-static void find_ways(
-	const char *path, size_t index, struct fallback *fallback, bool first)
+static void find_ways(const char *path, size_t index, struct kept *kept, bool first)
 {
 	const char *last = strrchr(path, '/') + 1;
 	char folder[4096];
 
 	snprintf(folder, sizeof(folder), "%.*s", (int)(last - path), path);
 	if (first) {
-		fallback->itself = open(path, O_PATH | O_CLOEXEC);
-		fallback->folder = open(folder, O_PATH | O_CLOEXEC);
-		fallback->readable = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		kept->itself = open(path, O_PATH | O_CLOEXEC);
+		kept->folder = open(folder, O_PATH | O_CLOEXEC);
+		kept->readable = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	way_count = 0;
 	add(AT_FDCWD, "%s", path);
-	if (fallback->folder >= 0) {
-		add(fallback->folder, "%s", last);
-		add(AT_FDCWD, "/proc/self/fd/%d/%s", fallback->folder, last);
-		add(AT_FDCWD, "/proc/thread-self/fd/%d/%s", fallback->folder, last);
+	if (kept->folder >= 0) {
+		add(kept->folder, "%s", last);
+		add(AT_FDCWD, "/proc/self/fd/%d/%s", kept->folder, last);
+		add(AT_FDCWD, "/proc/thread-self/fd/%d/%s", kept->folder, last);
 	}
-	if (fallback->readable >= 0)
-		add(fallback->readable, "%s", last);
-	if (fallback->itself >= 0) {
-		add(AT_FDCWD, "/proc/self/fd/%d", fallback->itself);
-		add(fallback->itself, "%s", "");
-		add(fallback->itself, ".");
+	if (kept->readable >= 0)
+		add(kept->readable, "%s", last);
+	if (kept->itself >= 0) {
+		add(AT_FDCWD, "/proc/self/fd/%d", kept->itself);
+		add(kept->itself, "%s", "");
+		add(kept->itself, ".");
 	}
 	add_inherited(path);
 	add(AT_FDCWD, "/proc/self/root%s", path);
@@ -377,10 +376,10 @@ static void find_ways(
 	add_links(path, index);
 }
 
-static void probe(char **paths, size_t count, struct fallback *fallback, bool first)
+static void probe(char **paths, size_t count, struct kept *kept, bool first)
 {
 	for (size_t i = 0; i < count; i++) {
-		find_ways(paths[i], i, &fallback[i], first);
+		find_ways(paths[i], i, &kept[i], first);
 		for (size_t k = 0; k < way_count; k++)
 			every_call(
 				&ways[k], thorough || k == 0 ||
@@ -408,7 +407,7 @@ static int take_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct fallback fallback[64];
+	static struct kept kept[64];
 	char line[16];
 	int at;
 
@@ -420,11 +419,11 @@ int main(int argc, char **argv)
 	if (chdir(workspace) < 0 || argc - at > 64 ||
 		(saved_cwd = open(".", O_PATH | O_CLOEXEC)) < 0)
 		return 2;
-	probe(argv + at, (size_t)(argc - at), fallback, true);
+	probe(argv + at, (size_t)(argc - at), kept, true);
 	if (write(TOLD, "replace\n", 8) != 8 ||
 		read(TOLD_TO_GO, line, sizeof(line)) <= 0)
 		return 2;
-	probe(argv + at, (size_t)(argc - at), fallback, false);
+	probe(argv + at, (size_t)(argc - at), kept, false);
 	printf("probes %lu wrong %lu\n", probes, wrong);
 	return wrong ? 1 : 0;
 }

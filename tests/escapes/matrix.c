@@ -67,7 +67,7 @@ static const char *const kinds[] = {
 static const char *const wanted[] = {"w/secret", "out", "w/frozen"};
 static char lead[3][200]; /* the folders that links lead to */
 static dev_t kept_dev;
-static ino_t fallback[3][2]; /* folder and "inner" */
+static ino_t kept[3][2]; /* folder and "inner" */
 static volatile sig_atomic_t stop;
 static struct {
 	int a, b, to;
@@ -160,7 +160,7 @@ static void look_at(const struct row *row, const char *path, long variant, int f
 		return;
 	for (int i = 0; i < 3; i++)
 		for (int j = 0; j < 2; j++)
-			if (st.st_ino == fallback[i][j] &&
+			if (st.st_ino == kept[i][j] &&
 				(i == 0 || (flags & O_ACCMODE) != O_RDONLY))
 				escape(row, path, variant, "its descriptor");
 }
@@ -168,7 +168,7 @@ static void look_at(const struct row *row, const char *path, long variant, int f
 static bool is_kept(const struct stat *st)
 {
 	for (int i = 0; i < 3; i++)
-		if (st->st_dev == kept_dev && st->st_ino == fallback[i][1])
+		if (st->st_dev == kept_dev && st->st_ino == kept[i][1])
 			return true;
 	return false;
 }
@@ -317,10 +317,10 @@ static void prepare(const char *root)
 	for (int i = 0; i < 3; i++) {
 		snprintf(lead[i], sizeof lead[i], "%s/%s", root, wanted[i]);
 		if (stat(lead[i], &st) == 0)
-			fallback[i][0] = st.st_ino, kept_dev = st.st_dev;
+			kept[i][0] = st.st_ino, kept_dev = st.st_dev;
 		snprintf(path, sizeof path, "%s/inner", lead[i]);
 		if (stat(path, &st) == 0)
-			fallback[i][1] = st.st_ino;
+			kept[i][1] = st.st_ino;
 	}
 }
 

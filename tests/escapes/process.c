@@ -37,7 +37,7 @@ static int parent_of(pid_t pid, char name[32])
 }
 
 /* What /proc tells everybody of a process is kept for those of agentwatch. */
-static bool fallback(pid_t pid)
+static bool kept(pid_t pid)
 {
 	char path[64];
 	int fd;
@@ -53,7 +53,7 @@ static bool ours(pid_t pid)
 {
 	char name[32];
 
-	return fallback(pid) ||
+	return kept(pid) ||
 	       (parent_of(pid, name) >= 0 && (strncmp(name, "agentwatch", 10) == 0 ||
 						     strncmp(name, "aw-", 3) == 0));
 }

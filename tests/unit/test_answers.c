@@ -69,7 +69,7 @@ static void who_asked(void)
 static void what_is_a_name(void)
 {
 	static const struct {
-		const char *host, *fallback;
+		const char *host, *kept;
 	} cases[] = {{"Api.Example.COM", "api.example.com"}, {"api.test.", "api.test"},
 		{"a", "a"}, {"xn--bcher-kva.test", "xn--bcher-kva.test"},
 		{"_srv.a-b.test", "_srv.a-b.test"}, {"1.2.3.4a", "1.2.3.4a"}, {"", "-"},
@@ -82,8 +82,8 @@ static void what_is_a_name(void)
 		struct aw_answers *a = aw_answers_new();
 
 		told(a, 1, 1, cases[i].host, 1);
-		ok(strcmp(name_of(a, 1, 2, 1, 1), cases[i].fallback) == 0,
-			"case %zu: %s", i, cases[i].fallback);
+		ok(strcmp(name_of(a, 1, 2, 1, 1), cases[i].kept) == 0, "case %zu: %s",
+			i, cases[i].kept);
 		aw_answers_free(a);
 	}
 	for (size_t len = 253; len < 256; len++) {

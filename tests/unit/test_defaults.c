@@ -80,7 +80,7 @@ static void agents_have_presets(void)
 {
 	static const struct {
 		const char *command, *preset, *state, *host;
-		const char *fallback;
+		const char *kept;
 	} agents[] = {
 		{"aider", "aider", "/home/ann/.aider/caches/x", "api.deepseek.com",
 			"DEEPSEEK_API_KEY"},
@@ -121,9 +121,9 @@ static void agents_have_presets(void)
 				judge_address(&p, AW_BIND, "127.0.0.1", 0, NULL)
 						.verdict == AW_ALLOW,
 			"loopback is there");
-		ok(aw_policy_keeps_variable(&p, agents[i].fallback) &&
+		ok(aw_policy_keeps_variable(&p, agents[i].kept) &&
 				!aw_policy_keeps_variable(&p, "GITHUB_TOKEN"),
-			"%s is kept, others' keys are not", agents[i].fallback);
+			"%s is kept, others' keys are not", agents[i].kept);
 		ok(judge(&p, AW_READ, "/home/ann/.ssh/id_ed25519").verdict == AW_DENY,
 			"private keys are out of reach");
 		aw_policy_release(&p);

@@ -253,10 +253,10 @@ static void addresses_are_taken_out_of_service_records(void)
 		struct aw_dns_record r = {.type = AW_DNS_HTTPS,
 			.data = (const unsigned char *)cases[i].data,
 			.data_len = cases[i].len};
-		bool fallback = aw_dns_strip_hints(&r);
+		bool kept = aw_dns_strip_hints(&r);
 
-		ok(fallback == (cases[i].left > 0) &&
-				(!fallback || r.data_len == cases[i].left),
+		ok(kept == (cases[i].left > 0) &&
+				(!kept || r.data_len == cases[i].left),
 			"%s: %zu bytes are left", cases[i].what, cases[i].left);
 	}
 }

@@ -59,7 +59,7 @@ static void room_is_limited(void)
 {
 	struct aw_dns_cache *learned = aw_dns_cache_new();
 	char found[1][AW_DNS_NAME], name[32];
-	size_t fallback = 0;
+	size_t kept = 0;
 
 	for (int i = 0; i < AW_DNS_CACHE_MAX + 100; i++) {
 		snprintf(name, sizeof(name), "n%d.test", i);
@@ -67,10 +67,10 @@ static void room_is_limited(void)
 		if (i < AW_DNS_CACHE_MAX)
 			continue;
 		snprintf(name, sizeof(name), "192.0.%d.%d", i % 200, i % 250);
-		fallback += aw_dns_cache_add(learned, key(name), "other.test", false, 1,
-				    1000) == 0;
+		kept += aw_dns_cache_add(
+				learned, key(name), "other.test", false, 1, 1000) == 0;
 	}
-	ok(fallback == 100, "there is always room for what is new");
+	ok(kept == 100, "there is always room for what is new");
 	ok(aw_dns_cache_find(learned, key("192.0.2.1"), 1, found, NULL, 1) == 1,
 		"what is a little older is still there");
 	aw_dns_cache_free(learned);

@@ -51,10 +51,10 @@ static void made_up_names(void)
 	char out[AW_COMPONENT_SIZE];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct aw_name_maker factory = {4711, cases[i].python, NULL};
+		struct aw_name_maker maker = {4711, cases[i].python, NULL};
 
 		aw_component_pattern(cases[i].name, strlen(cases[i].name),
-			cases[i].temporary, factory, out);
+			cases[i].temporary, maker, out);
 		if (!ok(strcmp(out, cases[i].pattern) == 0, "%zu: a name is %s", i,
 			    cases[i].pattern))
 			note("got %s", out);

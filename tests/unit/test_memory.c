@@ -97,19 +97,19 @@ static void an_environment_is_whole_or_none(void)
 
 static void a_place_is_whole_or_aside(void)
 {
-	struct aw_plan_maker factory = {.count = 0};
+	struct aw_plan_maker maker = {.count = 0};
 	struct aw_plan_place *place;
 
 	copies_left = 0;
-	place = aw_plan_place_add(&factory, "/a", "test");
-	ok(place && factory.failed && factory.count == 0,
+	place = aw_plan_place_add(&maker, "/a", "test");
+	ok(place && maker.failed && maker.count == 0,
 		"a place without memory is aside");
 	copies_left = -1;
-	place = aw_plan_place_add(&factory, "/b", "test");
-	ok(factory.count == 1 && place == factory.places && !strcmp(place->path, "/b"),
+	place = aw_plan_place_add(&maker, "/b", "test");
+	ok(maker.count == 1 && place == maker.places && !strcmp(place->path, "/b"),
 		"the next one is the first");
 	free(place->path);
-	free(factory.places);
+	free(maker.places);
 }
 
 int main(void)

@@ -62,7 +62,7 @@ void aw_variable_names_free(struct aw_variable_names *names)
 /* The last of equal names stays, where it stands. */
 static void drop_doubles(struct aw_variable_names *names)
 {
-	size_t i, j, fallback = 0;
+	size_t i, j, kept = 0;
 
 	for (i = 0; i < names->count; i++) {
 		for (j = i + 1; j < names->count; j++)
@@ -71,9 +71,9 @@ static void drop_doubles(struct aw_variable_names *names)
 		if (j < names->count)
 			free(names->items[i]);
 		else
-			names->items[fallback++] = names->items[i];
+			names->items[kept++] = names->items[i];
 	}
-	names->count = fallback;
+	names->count = kept;
 }
 
 void aw_variable_names_complete(struct aw_loader *l)
@@ -147,12 +147,12 @@ void aw_unset_add(struct aw_loader *l, const char *name)
 static void unset_one(struct aw_loader *l, const struct aw_node *at)
 {
 	struct aw_variable_names *names = &rules_of(l)->unset;
-	bool fallback = at->kind == AW_NODE_TEXT && at->text[0] == '!';
+	bool kept = at->kind == AW_NODE_TEXT && at->text[0] == '!';
 	size_t place;
 
-	if (!good_name(l, at, fallback) || too_many(l, at, names))
+	if (!good_name(l, at, kept) || too_many(l, at, names))
 		return;
-	if (fallback && l->source->trust == AW_UNTRUSTED) {
+	if (kept && l->source->trust == AW_UNTRUSTED) {
 		aw_warn(l, at, "'%.60s' is ignored: this file is not trusted",
 			at->text);
 		return;
@@ -316,11 +316,11 @@ static bool is_unset(const struct aw_variable_names *names, const char *name)
 
 	while (i-- > 0) {
 		const char *pattern = names->items[i];
-		bool fallback = pattern[0] == '!';
+		bool kept = pattern[0] == '!';
 
-		pattern += fallback;
+		pattern += kept;
 		if (aw_glob_match(pattern, strlen(pattern), name, strlen(name)))
-			return !fallback;
+			return !kept;
 	}
 	return false;
 }

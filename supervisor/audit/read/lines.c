@@ -163,12 +163,12 @@ int aw_lines_open(struct aw_lines *lines, const char *name, struct aw_error *err
 
 static int make_room(struct aw_lines *lines, struct aw_error *err)
 {
-	size_t fallback = lines->len - lines->start, size;
+	size_t kept = lines->len - lines->start, size;
 	char *bytes;
 
 	if (lines->bytes && lines->start) {
-		memmove(lines->bytes, lines->bytes + lines->start, fallback);
-		lines->len = fallback;
+		memmove(lines->bytes, lines->bytes + lines->start, kept);
+		lines->len = kept;
 		lines->start = 0;
 	}
 	if (lines->size - lines->len > CHUNK / 2)

@@ -19,8 +19,8 @@ static void print_reason(const struct aw_source_line *word)
 		word->by_rule ? aw_shown(word->rule.text, strlen(word->rule.text))
 			      : NULL;
 
-	if (word->fallback)
-		printf("agentwatch itself: %s", word->fallback);
+	if (word->kept)
+		printf("agentwatch itself: %s", word->kept);
 	else if (word->inside && word->decision.verdict == AW_ALLOW)
 		printf("the sandbox, whose network is the session's own");
 	else if (word->by_rule)
@@ -156,8 +156,8 @@ static void put_rule(struct aw_json *json, const char *key, const struct aw_rule
 /* "rule": {...}, or "default": {...} */
 static void put_reason(struct aw_json *json, const struct aw_source_line *word)
 {
-	if (word->fallback) {
-		put_text(json, "reason", word->fallback);
+	if (word->kept) {
+		put_text(json, "reason", word->kept);
 	} else if (word->by_rule) {
 		put_rule(json, "rule", &word->rule);
 	} else if (word->key) {

@@ -367,9 +367,9 @@ static void look_at_machine(const struct aw_effective *standing,
 		subject->address.family || subject->action == AW_EXEC ||
 		(engine && strcmp(engine, "preload") == 0))
 		return;
-	ret->fallback = aw_machine_would_keep(standing->policy.image, subject->action,
-		-1, &path, getpid(), ret->decision.rule);
-	if (ret->fallback)
+	ret->kept = aw_machine_would_keep(standing->policy.image, subject->action, -1,
+		&path, getpid(), ret->decision.rule);
+	if (ret->kept)
 		ret->decision = (struct aw_decision){AW_DENY, AW_NO_RULE};
 }
 
@@ -406,7 +406,7 @@ void aw_source_verdicts_decide(const struct aw_effective *standing,
 	*ret = (struct aw_source_line){.decision = {AW_ALLOW, AW_NO_RULE}};
 	aw_subject_decide(subject, image, profiles, &ret->decision);
 	look_at_machine(standing, subject, ret);
-	if (ret->fallback)
+	if (ret->kept)
 		return;
 	look_inside(standing, subject, ret);
 	ret->unknown =

@@ -44,7 +44,7 @@ struct aw_source_line {
 	char key_text[160];    /* what `key` points to for a profile's */
 	bool built_in;	       /* ... which no file gave */
 	struct aw_given given; /* the place that gave it */
-	const char *fallback;  /* why it is refused whatever rules say, or NULL */
+	const char *kept;      /* why it is refused whatever rules say, or NULL */
 	bool inside;  /* the session has a network of its own, where it may do so */
 	bool unknown; /* `wildcard` covers the name, but admits no address */
 	struct aw_rule wildcard;

@@ -77,8 +77,8 @@ static void print_reason(const struct aw_source_line *word)
 		word->by_rule ? aw_shown(word->rule.text, strlen(word->rule.text))
 			      : NULL;
 
-	if (word->fallback)
-		printf(" by agentwatch itself: %s\n", word->fallback);
+	if (word->kept)
+		printf(" by agentwatch itself: %s\n", word->kept);
 	else if (word->by_rule)
 		printf(" by \"%s\" %s:%u (%s)\n", text ? text : "?", word->rule.file,
 			word->rule.line, word->rule.layer);

@@ -160,7 +160,7 @@ static bool is_there(struct aw_notified *call)
 
 	if (!aw_proc_parent(call->target.tid, &who.pid, &who.ppid))
 		return false;
-	who.netns = who.pid;
+	who.inner_pid = who.pid;
 	call->target.who = who;
 	return true;
 }

@@ -33,7 +33,7 @@ void aw_resolved_release(struct aw_resolved *answer)
 /* With the lock held. */
 static void drop_kept(struct aw_resolver *r, struct aw_resolve_question *q)
 {
-	DL_DELETE(r->fallback, q);
+	DL_DELETE(r->kept, q);
 	HASH_DEL(r->all, q);
 	r->kept_count--;
 	r->kept_bytes -= q->answer->len;
@@ -121,11 +121,11 @@ static void keep(struct aw_resolver *r, struct aw_resolve_question *q,
 		return;
 	}
 	q->answer = answer;
-	DL_APPEND(r->fallback, q);
+	DL_APPEND(r->kept, q);
 	r->kept_count++;
 	r->kept_bytes += answer->len;
 	while (r->kept_count > AW_RESOLVE_KEPT || r->kept_bytes > AW_RESOLVE_BYTES)
-		drop_kept(r, r->fallback);
+		drop_kept(r, r->kept);
 }
 
 /* With the lock held; NULL: nothing has come for a while, or it is over. */
@@ -232,17 +232,17 @@ static struct aw_resolve_question *find_question(struct aw_resolver *r, const ch
 
 /* With the lock held: a new one, queued for this asker; NULL: too much is asked. */
 static struct aw_resolve_question *add_question(
-	struct aw_resolver *r, const char *key, size_t name_at, pid_t queue)
+	struct aw_resolver *r, const char *key, size_t name_at, pid_t asker)
 {
 	struct aw_resolve_question *q =
-		aw_resolve_has_room(r, queue) ? calloc(1, sizeof(*q)) : NULL;
+		aw_resolve_has_room(r, asker) ? calloc(1, sizeof(*q)) : NULL;
 
 	if (!q)
 		return NULL;
 	memcpy(q->key, key, sizeof(q->key));
 	q->name = q->key + name_at;
 	q->type = (unsigned)atoi(key);
-	q->queue = queue;
+	q->asker = asker;
 	q->domain = aw_resolve_domain(q->name);
 	for (const char *c = q->domain; *c; c++)
 		q->domain_hash = q->domain_hash * 31 + (unsigned char)*c;
@@ -262,11 +262,11 @@ static void await(
 {
 	LL_PREPEND(q->waiters, w);
 	r->waiters++;
-	if (!q->begun && aw_resolve_may_begin(r, q, w->queue))
+	if (!q->begun && aw_resolve_may_begin(r, q, w->asker))
 		call_for_work(r);
 }
 
-int aw_resolve(struct aw_resolver *r, const char *name, unsigned type, pid_t queue,
+int aw_resolve(struct aw_resolver *r, const char *name, unsigned type, pid_t asker,
 	void *ctx, struct aw_resolved **ret)
 {
 	struct aw_dns_waiter *w = malloc(sizeof(*w));
@@ -279,13 +279,13 @@ int aw_resolve(struct aw_resolver *r, const char *name, unsigned type, pid_t que
 	if (!r->stop)
 		q = find_question(r, key);
 	if (!q && !r->stop && w && r->waiters < WAITERS_MAX)
-		q = add_question(r, key, (size_t)at, queue);
+		q = add_question(r, key, (size_t)at, asker);
 	if (q && q->answer) {
 		*ret = q->answer;
 		atomic_fetch_add(&q->answer->users, 1);
 		result = 1;
 	} else if (q && w && r->waiters < WAITERS_MAX) {
-		*w = (struct aw_dns_waiter){.ctx = ctx, .queue = queue};
+		*w = (struct aw_dns_waiter){.ctx = ctx, .asker = asker};
 		await(r, q, w);
 		w = NULL;
 		result = 0;

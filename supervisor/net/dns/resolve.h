@@ -49,7 +49,7 @@ int aw_resolver_start(void (*done)(void *ctx, struct aw_resolved *answer),
  * -1: too much is being asked, by this asker or at all.
  */
 int aw_resolve(struct aw_resolver *resolver, const char *name, unsigned type,
-	pid_t queue, void *ctx, struct aw_resolved **ret);
+	pid_t asker, void *ctx, struct aw_resolved **ret);
 
 /* No reference more; NULL is fine. */
 void aw_resolved_release(struct aw_resolved *answer);

@@ -179,16 +179,16 @@ struct aw_resolved *aw_asking_ask(
 		len = ask(asking, name, type, false); /* a server from before EDNS */
 	code = code_of(asking->answer, len);
 	if (code != AW_DNS_FINE) {
-		unsigned char *fallback = len ? malloc(len) : NULL;
+		unsigned char *kept = len ? malloc(len) : NULL;
 
-		if (fallback)
-			memcpy(fallback, asking->answer, len);
+		if (kept)
+			memcpy(kept, asking->answer, len);
 		other = ask_others(asking, name, type);
 		if (other)
 			len = other;
-		else if (fallback)
-			memcpy(asking->answer, fallback, len);
-		free(fallback);
+		else if (kept)
+			memcpy(asking->answer, kept, len);
+		free(kept);
 	}
 	answer = len ? malloc(sizeof(*answer) + len) : NULL;
 	if (!answer)

@@ -13,7 +13,7 @@ static bool same_domain(
 }
 
 bool aw_resolve_may_begin(
-	const struct aw_resolver *r, const struct aw_resolve_question *q, pid_t queue)
+	const struct aw_resolver *r, const struct aw_resolve_question *q, pid_t asker)
 {
 	size_t all = 0, of_domain = 0, of_asker = 0, left;
 	const struct aw_resolve_question *b;
@@ -22,7 +22,7 @@ bool aw_resolve_may_begin(
 	{
 		all++;
 		of_domain += same_domain(b, q);
-		of_asker += b->queue == queue;
+		of_asker += b->asker == asker;
 	}
 	if (all >= AW_RESOLVE_THREADS || of_domain >= AW_RESOLVE_DOMAIN)
 		return false;
@@ -42,27 +42,27 @@ struct aw_resolve_question *aw_resolve_next(struct aw_resolver *r)
 	LL_FOREACH(q->waiters, w)
 	{
 		/* cppcheck-suppress uninitvar ; LL_FOREACH has set it */
-		if (of && w->queue == last && same_domain(q, of))
+		if (of && w->asker == last && same_domain(q, of))
 			continue;
-		if (aw_resolve_may_begin(r, q, w->queue)) {
-			q->queue = w->queue;
+		if (aw_resolve_may_begin(r, q, w->asker)) {
+			q->asker = w->asker;
 			return q;
 		}
-		last = w->queue;
+		last = w->asker;
 		of = q;
 	}
 	return NULL;
 }
 
-bool aw_resolve_has_room(const struct aw_resolver *r, pid_t queue)
+bool aw_resolve_has_room(const struct aw_resolver *r, pid_t asker)
 {
 	size_t mine = 0;
 	const struct aw_resolve_question *q;
 
 	DL_FOREACH(r->queue, q)
-	mine += q->queue == queue;
+	mine += q->asker == asker;
 	DL_FOREACH(r->busy, q)
-	mine += q->queue == queue;
+	mine += q->asker == asker;
 	return aw_share_has_room(mine, AW_RESOLVE_PENDING - r->pending);
 }
 

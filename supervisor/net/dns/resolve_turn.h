@@ -15,7 +15,7 @@ enum { AW_RESOLVE_KEY = 8 + AW_DNS_NAME };
 
 struct aw_dns_waiter {
 	void *ctx;
-	pid_t queue;
+	pid_t asker;
 	struct aw_dns_waiter *next;
 };
 
@@ -24,7 +24,7 @@ struct aw_resolve_question {
 	char key[AW_RESOLVE_KEY]; /* type and name */
 	unsigned type;
 	const char *name;   /* in key */
-	pid_t queue;	    /* whose share it is part of */
+	pid_t asker;	    /* whose share it is part of */
 	const char *domain; /* in key: its last two labels, a share of their own */
 	size_t domain_hash;
 	bool begun;		       /* a thread is asking */
@@ -38,10 +38,10 @@ struct aw_resolver {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	void (*done)(void *ctx, struct aw_resolved *answer);
-	struct aw_resolve_question *all;      /* waited for and kept; owned */
-	struct aw_resolve_question *queue;    /* nobody asks for them yet */
-	struct aw_resolve_question *busy;     /* a thread is asking */
-	struct aw_resolve_question *fallback; /* the oldest first */
+	struct aw_resolve_question *all;   /* waited for and kept; owned */
+	struct aw_resolve_question *queue; /* nobody asks for them yet */
+	struct aw_resolve_question *busy;  /* a thread is asking */
+	struct aw_resolve_question *kept;  /* the oldest first */
 	size_t pending, kept_count, kept_bytes, waiters;
 	unsigned threads, idle, users;
 	bool stop;
@@ -55,7 +55,7 @@ struct aw_resolver {
  * whose servers are others.
  */
 bool aw_resolve_may_begin(const struct aw_resolver *resolver,
-	const struct aw_resolve_question *question, pid_t queue);
+	const struct aw_resolve_question *question, pid_t asker);
 
 /*
  * The oldest question of which one who waits for it has room left, and whose share it
@@ -65,7 +65,7 @@ bool aw_resolve_may_begin(const struct aw_resolver *resolver,
 struct aw_resolve_question *aw_resolve_next(struct aw_resolver *resolver);
 
 /* One more question that waits, and leaves room for those of others? */
-bool aw_resolve_has_room(const struct aw_resolver *resolver, pid_t queue);
+bool aw_resolve_has_room(const struct aw_resolver *resolver, pid_t asker);
 
 /* The last two labels of a name. */
 const char *aw_resolve_domain(const char *name);

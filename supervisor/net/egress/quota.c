@@ -34,12 +34,12 @@ void aw_quota_release(struct aw_quota *quota)
 /* The youngest that fit stay, in their order. */
 static void resize(struct aw_quota *quota, uint64_t size)
 {
-	uint64_t fallback = size < quota->size ? size : quota->size;
+	uint64_t kept = size < quota->size ? size : quota->size;
 	struct aw_begun *begun = NULL;
 
 	if (size && !(begun = calloc(size, sizeof(*begun))))
 		return;
-	for (uint64_t i = 0; i < fallback; i++)
+	for (uint64_t i = 0; i < kept; i++)
 		begun[size - 1 - i] =
 			quota->begun[(quota->at + quota->size - 1 - i) % quota->size];
 	free(quota->begun);

@@ -151,12 +151,12 @@ static bool start(struct job *job)
 }
 
 /* With the lock held: a place for one more of this asker's; false: there is none. */
-static bool take_place(struct aw_async_lookup *all, pid_t queue, size_t *ret)
+static bool take_place(struct aw_async_lookup *all, pid_t asker, size_t *ret)
 {
 	size_t mine = 0, left = 0;
 
 	for (size_t i = 0; i < AW_ASYNC_LOOKUP_MAX; i++) {
-		mine += all->askers[i] == queue;
+		mine += all->askers[i] == asker;
 		if (all->askers[i])
 			continue;
 		left++;
@@ -166,7 +166,7 @@ static bool take_place(struct aw_async_lookup *all, pid_t queue, size_t *ret)
 }
 
 bool aw_async_lookup_begin(
-	struct aw_async_lookup *all, const char *name, pid_t queue, uint64_t id)
+	struct aw_async_lookup *all, const char *name, pid_t asker, uint64_t id)
 {
 	size_t size = strlen(name) + 1;
 	struct job *job = calloc(1, sizeof(*job) + size);
@@ -178,9 +178,9 @@ bool aw_async_lookup_begin(
 	job->all = all;
 	job->found.id = id;
 	pthread_mutex_lock(&all->lock);
-	if (take_place(all, queue, &job->place) && start(job)) {
+	if (take_place(all, asker, &job->place) && start(job)) {
 		all->users++; /* the thread needs the lock before it leaves */
-		all->askers[job->place] = queue;
+		all->askers[job->place] = asker;
 		started = true;
 	}
 	pthread_mutex_unlock(&all->lock);

@@ -34,7 +34,7 @@ int aw_async_lookup_fd(const struct aw_async_lookup *all);
 
 /* False: too many are under way, for this asker or at all (share.h). */
 bool aw_async_lookup_begin(
-	struct aw_async_lookup *all, const char *name, pid_t queue, uint64_t id);
+	struct aw_async_lookup *all, const char *name, pid_t asker, uint64_t id);
 
 /* The next one that has ended; false: no more. */
 bool aw_async_lookup_next(struct aw_async_lookup *all, struct aw_found *ret);

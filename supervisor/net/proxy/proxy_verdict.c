@@ -114,7 +114,7 @@ void aw_conn_judge_name(const struct aw_conn *conn, struct aw_conn_verdict *ret)
 /* The mildest of all addresses comes out; only those that have it are kept. */
 void aw_conn_judge_all(struct aw_conn *conn, struct aw_conn_verdict *ret)
 {
-	size_t fallback = 0;
+	size_t kept = 0;
 
 	if (!conn->address_count) {
 		aw_conn_judge_name(conn, ret);
@@ -127,10 +127,10 @@ void aw_conn_judge_all(struct aw_conn *conn, struct aw_conn_verdict *ret)
 		if (i && one.decision.verdict > ret->decision.verdict)
 			continue;
 		if (!i || one.decision.verdict < ret->decision.verdict) {
-			fallback = 0;
+			kept = 0;
 			*ret = one;
 		}
-		memmove(conn->addresses[fallback++], conn->addresses[i], 16);
+		memmove(conn->addresses[kept++], conn->addresses[i], 16);
 	}
-	conn->address_count = fallback;
+	conn->address_count = kept;
 }

@@ -16,7 +16,7 @@ static char small[8192] __attribute__((aligned(64)));
 
 static void on_alarm(int number)
 {
-	int fallback = errno, fd = open("/etc/hostname", O_RDONLY | O_CLOEXEC);
+	int kept = errno, fd = open("/etc/hostname", O_RDONLY | O_CLOEXEC);
 
 	(void)number;
 	if (fd < 0)
@@ -26,7 +26,7 @@ static void on_alarm(int number)
 	if (open("/no/such/file", O_RDONLY) != -1 || errno != ENOENT)
 		bad++;
 	inside++;
-	errno = fallback;
+	errno = kept;
 }
 
 int main(int argc, char **argv)

@@ -64,7 +64,7 @@ esac
 
 # Under qemu the limits of a process count qemu's own threads and memory; and some take long.
 declare -A left_out=([test_limits]="limits would be qemu's own" [test_tighten]='it takes a minute under emulation'
-	[test_identity]='qemu does not know openat2' [test_netns]='qemu does not know the ioctls of namespaces' [test_transparent_listener]='qemu does not know filters of sockets')
+	[test_identity]='qemu does not know openat2' [test_path_walk]='qemu does not know openat2' [test_netns]='qemu does not know the ioctls of namespaces' [test_transparent_listener]='qemu does not know filters of sockets')
 
 unit()
 {

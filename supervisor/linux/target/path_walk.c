@@ -32,6 +32,7 @@ struct walk {
 	bool magic;
 	mode_t own; /* see struct aw_location */
 	struct stat start;
+	uint64_t mount; /* of where it began, for RESOLVE_NO_XDEV */
 	char rest[2 * AW_LOCATION_PATH];
 };
 
@@ -139,9 +140,9 @@ static int prepend(struct walk *w, const char *text, size_t len, const char *res
 
 	if (len + 1 + rest_len + 1 > sizeof(w->rest))
 		return ENAMETOOLONG;
-	memmove(w->rest + len + (rest_len ? 1 : 0), rest, rest_len + 1);
+	memmove(w->rest + len + (len && rest_len ? 1 : 0), rest, rest_len + 1);
 	memcpy(w->rest, text, len);
-	if (rest_len)
+	if (len && rest_len)
 		w->rest[len] = '/';
 	return 0;
 }
@@ -156,10 +157,32 @@ static int find_root(struct walk *w)
 	return aw_creds_assume(w->watch, w->target);
 }
 
+/* By statx(2) since Linux 5.8; 0: not known. */
+static uint64_t mount_of(int fd)
+{
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 ||
+		!(st.stx_mask & STATX_MNT_ID))
+		return 0;
+	return st.stx_mnt_id;
+}
+
+/* openat2(2): RESOLVE_NO_XDEV is about every step, the one to "/" and ".." too. */
+static bool is_across(const struct walk *w, int fd)
+{
+	return w->resolve & RESOLVE_NO_XDEV && mount_of(fd) != w->mount;
+}
+
 static int go_to(struct walk *w, int fd)
 {
 	if (fd < 0)
 		return errno;
+	if (is_across(w, fd)) {
+		if (fd != w->root)
+			close(fd);
+		return EXDEV;
+	}
 	if (w->cur != w->root)
 		close(w->cur);
 	w->cur = fd;
@@ -196,6 +219,8 @@ static int go_to_root(struct walk *w)
 	if (w->resolve & RESOLVE_BENEATH)
 		return EXDEV;
 	err = find_root(w);
+	if (!err && is_across(w, w->root))
+		return EXDEV;
 	return err || w->cur == w->root ? err : go_to(w, w->root);
 }
 
@@ -259,6 +284,14 @@ static int at_link(struct walk *w, int link, const struct stat *st, const char *
 	while (n && text[0] == '/')
 		memmove(text, text + 1, (size_t)n--);
 	return prepend(w, text, (size_t)n, rest);
+}
+
+/* As this thread is, with its effective rights; else with errno. */
+static bool may_search(int directory)
+{
+	AW_CLOSE int itself = openat(directory, ".", O_PATH | O_CLOEXEC);
+
+	return itself >= 0;
 }
 
 /* The subject is a directory itself: it ended in ".", ".." or at a root. */
@@ -330,6 +363,8 @@ static int step(struct walk *w, bool follow, struct aw_location *ret)
 	if (is_dots(name, len)) {
 		if (len == 2 && (err = ascend(w)))
 			return err;
+		if (last && len == 1 && !may_search(w->cur))
+			return errno;
 		if (last)
 			return end_at_folder(w, name, ret);
 		memcpy(w->rest, rest, strlen(rest) + 1);
@@ -342,7 +377,7 @@ static int step(struct walk *w, bool follow, struct aw_location *ret)
 					       : errno;
 	if (fstat(object, &st) < 0)
 		return errno;
-	if (w->resolve & RESOLVE_NO_XDEV && st.st_dev != w->start.st_dev)
+	if (is_across(w, object))
 		return EXDEV;
 	if (!S_ISLNK(st.st_mode) || (last && !follow)) {
 		if (last)
@@ -362,7 +397,10 @@ static int step(struct walk *w, bool follow, struct aw_location *ret)
 		return -1;
 	if (last && !slashes) {
 		ret->own = w->own;
-		return end_at_jump(jump, ret);
+		err = is_across(w, jump) ? EXDEV : 0;
+		if (err)
+			aw_cleanup_close(&jump);
+		return err ? err : end_at_jump(jump, ret);
 	}
 	memcpy(w->rest, slashes ? "." : rest, slashes ? 2 : strlen(rest) + 1);
 	err = go_to(w, jump);
@@ -433,6 +471,8 @@ static int init_walk(
 	only_dots = !path[strspn(path, "./")];
 	if ((params->resolve || only_dots) && fstat(w->cur, &w->start) < 0)
 		return errno;
+	if (params->resolve & RESOLVE_NO_XDEV)
+		w->mount = mount_of(w->cur);
 	if (only_dots && path[0] == '.' && !S_ISDIR(w->start.st_mode))
 		return ENOTDIR;
 	snprintf(w->rest, sizeof(w->rest), "%s", path + strspn(path, "/"));

@@ -41,14 +41,19 @@ measured() # FILE: seconds of work, in time
 		"$AGENTWATCH" policy check "$1" 2>"$tmp/time"
 }
 (echo 'version: 1'; seq -f 'k%g: x' 30000) >plain.yaml
-measured plain.yaml
-most=$(awk '{ print 10 * ($1 + $2) + 0.1 }' "$tmp/time")
-# cheap REGEX SENTENCE FILE
+# costs_little FILE: measured against the plain one just before
+costs_little()
+{
+	measured plain.yaml
+	most=$(awk '{ print 10 * ($1 + $2) + 0.1 }' "$tmp/time")
+	measured "$1"
+	awk -v "most=$most" '{ exit !($1 + $2 < most) }' "$tmp/time"
+}
+# cheap REGEX SENTENCE FILE; who shares the processor may spoil one measurement, not three
 cheap()
 {
 	local regex=$1 sentence=$2
-	measured "$3"
-	if awk -v "most=$most" '{ exit !($1 + $2 < most) }' "$tmp/time" && [[ $(head -c 3000 "$tmp/said") =~ $regex ]]; then pass "$sentence"; else
+	if { costs_little "$3" || costs_little "$3" || costs_little "$3"; } && [[ $(head -c 3000 "$tmp/said") =~ $regex ]]; then pass "$sentence"; else
 		fail "$sentence" "took: $(cat "$tmp/time"), may take $most" "$(head -c 1000 "$tmp/said")"
 	fi
 }

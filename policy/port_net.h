@@ -12,6 +12,7 @@
 #define WIN32_LEAN_AND_MEAN
 #include <winsock2.h>
 #include <ws2tcpip.h>
+#undef AW_HIDE /* winuser.h: a flag of AnimateWindow() */
 #else
 #include <arpa/inet.h>
 #include <sys/socket.h>

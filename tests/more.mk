@@ -81,9 +81,9 @@ PORTABLE_NEEDS := qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross g
 PURE_SRC := $(call src,$(POLICY_DIRS) supervisor/net/proto) $(addprefix supervisor/,approval/copy.c audit/line.c \
 	$(addprefix cli/,completion.c completion_words.c completion_bash.c completion_fish.c completion_zsh.c help.c options_help.c suggest.c) \
 	$(addprefix import/,claude.c codex.c agent_hosts.c mitto.c srt.c toml.c walk.c) \
-	$(addprefix learn/,anchor.c destination.c learner.c looked_up.c memory.c need.c preset.c \
-	question.c quote.c replay.c root.c secret.c seen.c tally.c tree.c) \
-	process/mcp_toml.c process/mcp_words.c lint/findings.c lint/idle.c audit/read/log_filter.c util/json.c util/sha256.c)
+	$(addprefix learn/,path_variable.c destination.c learner.c looked_up.c memory.c access_need.c preset.c \
+	question.c quote.c replay.c root.c secret.c seen.c counter.c tree.c) \
+	process/mcp_toml.c process/mcp_words.c lint/findings.c lint/redundant_rules.c audit/read/log_filter.c util/json.c util/sha256.c)
 ARM_UNIT := $(patsubst $(BUILD)/%,$(ARM_BUILD)/%,$(UNIT) $(FUZZ))
 ARM_LIBS := $(abspath $(BUILD))/portable/aarch64/usr/lib/aarch64-linux-gnu
 .PHONY: portable portable-deps

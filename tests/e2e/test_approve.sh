@@ -263,13 +263,13 @@ is 0 'and it may be replaced without one' "$(finish program | tail -n 1)"
 is 'tool' 'all of it is where it was' "$(ls kept second third elsewhere 2>/dev/null | grep -v :)"
 
 for runner in landlock bwrap; do
-	begin wall-$runner --runner $runner -- "$ask" open docs/c
-	if ! wait_for 3 asks wall-$runner 1; then
-		skip "behind $runner a read that asks is not passed by the gate" "$(finish wall-$runner | tail -n 1)"
+	begin sandbox-$runner --runner $runner -- "$ask" open docs/c
+	if ! wait_for 3 asks sandbox-$runner 1; then
+		skip "behind $runner a read that asks is not passed by the gate" "$(finish sandbox-$runner | tail -n 1)"
 		continue
 	fi
 	answer 1 --once
-	is ok "behind $runner a read that asks is not passed by the gate" "$(finish wall-$runner)"
+	is ok "behind $runner a read that asks is not passed by the gate" "$(finish sandbox-$runner)"
 done
 
 begin busy -- sh -c "$ask open docs/c & $ask loop 2000 >/dev/null && echo done; wait"

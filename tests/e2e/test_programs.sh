@@ -138,9 +138,9 @@ for sandbox in "${sandboxes[@]}"; do
 	[ $sandbox != bwrap ] || ok "$sandbox: the network is another one" test "$inside" != "$(readlink /proc/self/ns/net)" -a -n "$inside"
 	rm -f "$log"
 	for host in allowed denied; do
-		mkdir -p "$tmp/work/$wall-$host"
-		watched --policy "$tmp/policy.yaml" --log "$log.$host" -- bash "$tmp/session.sh" "$tmp/work/$wall-$host" $host.test "$tmp/programs" "$tmp/refused" \
-			>"$tmp/$wall-$host.out" 2>"$tmp/$wall-$host.err" &
+		mkdir -p "$tmp/work/$sandbox-$host"
+		watched --policy "$tmp/policy.yaml" --log "$log.$host" -- bash "$tmp/session.sh" "$tmp/work/$sandbox-$host" $host.test "$tmp/programs" "$tmp/refused" \
+			>"$tmp/$sandbox-$host.out" 2>"$tmp/$sandbox-$host.err" &
 		sessions+=($!)
 	done
 	wait "${sessions[@]}"

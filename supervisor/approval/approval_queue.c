@@ -239,8 +239,11 @@ void aw_approval_queue_stop(struct aw_approval_queue *queue)
 		w->kind->free(w);
 	}
 	queue->waiters = NULL;
-	if (queue->started)
-		tell_ends(queue->watch);
+	if (!queue->started)
+		return;
+	/* who was interrupted, or killed just then, does not come back any more */
+	aw_questions_end(queue->watch->questions);
+	tell_ends(queue->watch);
 }
 
 void aw_approval_queue_free(struct aw_approval_queue *queue)

@@ -357,6 +357,19 @@ void aw_questions_leave(
 	pthread_mutex_unlock(&q->lock);
 }
 
+void aw_questions_end(struct aw_questions *q)
+{
+	pthread_mutex_lock(&q->lock);
+	for (struct question *one = q->list; one; one = one->next) {
+		if (one->answer.state != AW_ANSWER_OPEN)
+			continue;
+		while (one->askers)
+			remove_asker(q, &one->askers);
+		look_after_leaving(q, one, AW_LEFT_DEAD);
+	}
+	pthread_mutex_unlock(&q->lock);
+}
+
 static struct question *find_id(struct aw_questions *q, uint64_t id)
 {
 	struct question *one = q->list;

@@ -94,6 +94,9 @@ enum aw_leaving {
 void aw_questions_leave(struct aw_questions *questions, uint64_t cookie,
 	enum aw_leaving how, uint64_t keep);
 
+/* Nobody comes back to any that is open: all of these end as those of the dead do. */
+void aw_questions_end(struct aw_questions *questions);
+
 /* AW_ANSWER_NO for one that is not known any more. */
 enum aw_answer_state aw_questions_state(struct aw_questions *questions, uint64_t id);
 

@@ -88,8 +88,9 @@ for engine in "${all[@]}"; do
 	answer $s-thread/1 --once
 	is 'ok after signals' "$engine: in a program with threads, too" "$(finish $s-thread)"
 
-	begin $s-killed --engine $engine -- sh -c "$ask open docs/a & sleep 0.4; kill -KILL \$!; wait; sleep 0.4; echo on"
+	begin $s-killed --engine $engine -- sh -c "$ask open docs/a & until [ -e $tmp/$s-asked ]; do sleep 0.05; done; kill -KILL \$!; wait; sleep 0.4; echo on"
 	wait_for 5 asks $s-killed 1
+	: >"$tmp/$s-asked"
 	ok "$engine: who is killed while it waits leaves no question" wait_for 5 asks $s-killed ''
 	is on "$engine: and the others go on" "$(finish $s-killed | tail -n 1)"
 	is 'ask-deny gone' "$engine: the log has it" "$(told $s-killed docs/a)"

@@ -207,6 +207,11 @@ static void signals_interrupt(void)
 	ok(ask_path("/docs/a", AW_READ, 1).state == AW_ANSWER_YES, "it gets it itself");
 	aw_questions_leave(table, cookies, AW_LEFT_SERVED, 0);
 	ok(ask_path("/docs/a", AW_READ, 1).state == AW_ANSWER_OPEN, "once");
+	aw_questions_leave(table, cookies, AW_LEFT_INTERRUPTED, 0);
+	ok(next_end() < 0, "one that was interrupted may still come back");
+	aw_questions_end(table);
+	ok(next_end() == AW_HOW_GONE && next_end() < 0,
+		"when the session ends it is gone, and told once");
 	aw_questions_free(table);
 }
 
